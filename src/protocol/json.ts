@@ -1,0 +1,85 @@
+// JSON values, their canonical text and their size: what digests, page bounds and payload limits are
+// computed from, in the workflow sandbox and in Node alike.
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue | undefined };
+
+export type JsonObject = { readonly [key: string]: JsonValue | undefined };
+
+/** A SHA-256 digest of canonical JSON, its first 16 bytes in base64url: 22 characters. */
+export type Digest = string;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * JSON text with sorted keys and without `undefined`, equal for equal values whatever order their
+ * fields were set in. Digests are taken from it.
+ */
+export function toCanonicalJson(value: unknown): string {
+  return JSON.stringify(sortKeys(value));
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => sortKeys(item));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return Object.fromEntries(entries.map(([key, field]) => [key, sortKeys(field)]));
+}
+
+/** Bytes of a string in UTF-8. A lone surrogate counts 3, as encoders write U+FFFD for it. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes += 1;
+    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(i + 1))) {
+      bytes += 2;
+      i += 1;
+    } else bytes += 2;
+  }
+  return bytes;
+}
+
+/** Bytes of a value's JSON in UTF-8, as a Temporal payload carries it. */
+export function jsonSize(value: unknown): number {
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? 0 : utf8Length(text);
+}
+
+/**
+ * The longest start of `text` that fits in `maxBytes` of UTF-8 and does not end inside a surrogate
+ * pair. With `fromEnd`, the longest end.
+ */
+export function cutUtf8(text: string, maxBytes: number, fromEnd = false): string {
+  if (text.length * 3 <= maxBytes) return text;
+  let low = 0;
+  let high = text.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const part = fromEnd ? text.slice(text.length - middle) : text.slice(0, middle);
+    if (utf8Length(part) <= maxBytes) low = middle;
+    else high = middle - 1;
+  }
+  const boundary = fromEnd ? text.length - low : low;
+  const splits =
+    isHighSurrogate(text.charCodeAt(boundary - 1)) && isLowSurrogate(text.charCodeAt(boundary));
+  if (fromEnd) return text.slice(splits ? boundary + 1 : boundary);
+  return text.slice(0, splits ? boundary - 1 : boundary);
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}

@@ -1,0 +1,58 @@
+// Numbers that workflow, activities and client agree on. Sizes in bytes of UTF-8, times in the unit
+// of their name. Where a server limit is the reason, it stands beside the number.
+
+export const defaultLimits = {
+  /** Turns of one agent run. */
+  maxTurns: 200,
+  /** Text of one tool result. */
+  maxToolResultBytes: 50 * 1024,
+  /** Base64 data of one image; a larger one becomes a text that says so. */
+  maxImageBytes: 1024 * 1024,
+} as const;
+
+export const payloadLimits = {
+  /** What one payload of ours may weigh; the server refuses 2 MiB, for ever. */
+  maxPayloadBytes: 1_800_000,
+  /** One page of a query. */
+  maxPageBytes: 200_000,
+  /** Content that an event of the `events` query carries itself; larger is read by `messages`. */
+  maxEventContentBytes: 32_000,
+  /** Arguments of a tool call that travel by value; larger ones by reference. */
+  maxInlineArgumentsBytes: 2_048,
+  /** What `prepareNextTurn` may put before the transcript. */
+  maxPrependBytes: 64 * 1024,
+  /** Tool result details, for people; larger ones are replaced by a note. */
+  maxDetailsBytes: 32 * 1024,
+  /** The answer inside the workflow's result; the whole of it is in the transcript. */
+  maxResponseBytes: 64 * 1024,
+} as const;
+
+export const historyLimits = {
+  /** An agent run ends before the server's 51,200 events … */
+  maxEvents: 45_000,
+  /** … and before its 50 MiB. */
+  maxBytes: 44_000_000,
+} as const;
+
+export const queueLimits = {
+  /** Ids of signals and updates that are remembered, so that the same id twice counts once. */
+  rememberedIds: 1_000,
+  /** Logged events that are kept for followers. */
+  keptEvents: 20_000,
+  /** Tool calls of one batch that run at the same time; the server allows 2,000 pending activities. */
+  maxParallelCalls: 100,
+} as const;
+
+export const timeouts = {
+  heartbeat: '4 seconds',
+  /** Retried model calls and retryable tools give up after this. */
+  retryHorizon: '6 hours',
+  modelCall: '20 minutes',
+  hook: '10 minutes',
+  resolveAgent: '30 seconds',
+  /** How long a run waits, once aborted, for activities that ignore the abort. */
+  abortGiveUpMs: 10_000,
+} as const;
+
+/** Provider failures of one model call after which the next attempt is not made. */
+export const maxModelAttempts = 6;
