@@ -11,4 +11,4 @@ declare module 'vitest' {
   }
 }
 
-export {};
+export type {} from 'vitest';
