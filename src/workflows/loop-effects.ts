@@ -120,12 +120,20 @@ export interface LoopEffects {
   readonly isAborted: () => boolean;
   /** Appends to the transcript and returns the index. Timestamps are the effect's. */
   readonly append: (message: Untimed) => number;
-  readonly emit: (event: AgentEvent) => void;
+  /** Messages in the transcript now; only the loop appends while a run is active. */
+  readonly transcriptLength: () => number;
+  /**
+   * `result` comes with `tool_execution_end`: in a parallel batch its message enters the transcript only
+   * when all results are in.
+   */
+  readonly emit: (event: AgentEvent, result?: ToolResult) => void;
   readonly resolveAgent: () => Promise<ResolveOutcome>;
   readonly completeChat: (turn: number) => Promise<ChatOutcome>;
   /** Takes what the mode allows off the queue: the caller appends it before its next await. */
   readonly takeSteering: () => readonly InputMessage[];
   readonly takeFollowUps: () => readonly InputMessage[];
+  /** Whether either queue holds a message; takes nothing. */
+  readonly hasQueuedMessages: () => boolean;
   readonly beforeToolCall: (call: ExecutableCall) => Promise<BeforeToolCallOutcome>;
   /** Asks for all at once (logging `approval_requested`) and waits for all; outcomes in the order given. */
   readonly awaitApprovals: (
