@@ -4,12 +4,23 @@
 // A definition with raw type info cannot encode plain values: clients signal by name.
 
 import { rawValueTypeInfo } from '@temporalio/common';
-import type { RawValue } from '@temporalio/common';
+import type { RawValue, TypeInfo } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { EventsPage, SignalKind } from './events.js';
 import type { AgentState, ContextPage, MessagesPage, ResponseMessage } from './session.js';
 
-const raw = { typeInfo: { inputTypes: [rawValueTypeInfo] } };
+/**
+ * Raw type info for an argument at any position: one more argument than a definition lists would be
+ * decoded by the converter, whose exception fails the Workflow Task for ever.
+ */
+export const everyArgumentRaw: readonly TypeInfo[] = new Proxy([], {
+  get: (target, property) =>
+    typeof property === 'string' && /^\d+$/.test(property)
+      ? rawValueTypeInfo
+      : (Reflect.get(target, property) as unknown),
+});
+
+const raw = { typeInfo: { inputTypes: everyArgumentRaw } };
 
 export const steerSignal = defineSignal<[RawValue?]>('steer', raw);
 export const followUpSignal = defineSignal<[RawValue?]>('followUp', raw);

@@ -1,0 +1,92 @@
+// How each activity is called: time-outs, retries, summary. All are cancelled with the run and awaited
+// until they have ended, so that an abort sees what they had done.
+
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { ActivityOptions } from '@temporalio/workflow';
+import type { AgentActivities } from '../protocol/activities.js';
+import type { ToolSpec } from '../protocol/agent-definition.js';
+import { FailureType } from '../protocol/failure-types.js';
+import { cutUtf8 } from '../protocol/json.js';
+import type { JsonObject } from '../protocol/json.js';
+import { timeouts } from '../protocol/limits.js';
+
+/** The server takes 400 bytes; a line is enough. */
+const maxSummaryBytes = 160;
+
+/** Beyond a tool's own time-out: the worker ends the call itself, and needs time to say so. */
+const toolGraceMs = 30_000;
+
+const common = {
+  // Heartbeats come from a timer, so this finds a dead worker, not a stuck model or tool.
+  heartbeatTimeout: timeouts.heartbeat,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+} satisfies ActivityOptions;
+
+function activities(options: ActivityOptions): AgentActivities {
+  return proxyActivities<AgentActivities & Record<string, never>>({
+    ...common,
+    ...options,
+  }) as AgentActivities;
+}
+
+export function agentResolver(): AgentActivities {
+  return activities({
+    startToCloseTimeout: timeouts.resolveAgent,
+    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+  });
+}
+
+/**
+ * One policy for two kinds of failure: a lost worker is followed by another attempt after a second, without
+ * end within six hours; provider failures set their own delay and become final at the sixth.
+ */
+export function modelCaller(summary: string): AgentActivities {
+  return activities({
+    summary: cutUtf8(summary, maxSummaryBytes),
+    startToCloseTimeout: timeouts.modelCall,
+    scheduleToCloseTimeout: timeouts.retryHorizon,
+    retry: { initialInterval: '1 second', backoffCoefficient: 1 },
+  });
+}
+
+/** A tool that must not run twice has one attempt; its outcome is unknown when the worker is lost. */
+export function toolCaller(spec: ToolSpec, args: JsonObject): AgentActivities {
+  const base = {
+    summary: toolSummary(spec.name, args),
+    startToCloseTimeout: spec.timeoutMs + toolGraceMs,
+  };
+  if (!isRetryable(spec)) return activities({ ...base, retry: { maximumAttempts: 1 } });
+  return activities({
+    ...base,
+    scheduleToCloseTimeout: timeouts.retryHorizon,
+    retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  });
+}
+
+export function isRetryable(spec: ToolSpec): boolean {
+  return spec.effects !== 'non-idempotent';
+}
+
+/** Hooks may run again after a lost worker; what they throw is final. */
+export function hookCaller(summary: string): AgentActivities {
+  return activities({
+    summary: cutUtf8(summary, maxSummaryBytes),
+    startToCloseTimeout: timeouts.hook,
+    scheduleToCloseTimeout: timeouts.retryHorizon,
+    retry: {
+      initialInterval: '1 second',
+      backoffCoefficient: 2,
+      maximumInterval: '30 seconds',
+      nonRetryableErrorTypes: [FailureType.HookFailed],
+    },
+  });
+}
+
+/** `bash · npm test`: the tool and the first text among its arguments, on one line. */
+export function toolSummary(name: string, args: JsonObject): string {
+  const first = ['command', 'path', ...Object.keys(args)]
+    .map((field) => args[field])
+    .find((value) => typeof value === 'string');
+  const text = typeof first === 'string' ? ` · ${first.replace(/\s+/g, ' ').trim()}` : '';
+  return cutUtf8(`${name}${text}`, maxSummaryBytes);
+}
