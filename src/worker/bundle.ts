@@ -1,0 +1,160 @@
+// The bundle of the workflow code, built once and kept by content.
+//
+// Its key is everything that goes into it: the sources of the workflows and of the contract, and the
+// versions of what they import. A worker that finds the key's file starts without webpack.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import type { Logger, LogLevel } from '@temporalio/worker';
+import envPaths from 'env-paths';
+
+export interface BundleWorkflowsOptions {
+  /** Folder with the workflows' `index`. Default: Holdfast's own. */
+  readonly workflowsPath?: string;
+  /** Further folders whose files go into the bundle. Default: the contract. */
+  readonly importedPaths?: readonly string[];
+  /** Where bundles are kept, in this order of preference. */
+  readonly cacheDirectories?: readonly string[];
+}
+
+const packageDirectory = fileURLToPath(new URL('../..', import.meta.url));
+const ownWorkflows = fileURLToPath(new URL('../workflows', import.meta.url));
+const contract = fileURLToPath(new URL('../protocol', import.meta.url));
+const unusedAfterMs = 7 * 24 * 3_600_000;
+
+/**
+ * Returns the path of the bundled workflows, for `workflowBundle: { codePath }`.
+ *
+ * Any number of processes may ask at the same time: a file appears under its name only when complete.
+ */
+export async function bundleWorkflows(options: BundleWorkflowsOptions = {}): Promise<string> {
+  const workflowsPath = options.workflowsPath ?? ownWorkflows;
+  const key = await contentKey([workflowsPath, ...(options.importedPaths ?? [contract])]);
+  const directory = await firstWritable(options.cacheDirectories ?? defaultCacheDirectories());
+  const path = join(directory, `workflows-${key}.js`);
+  if (await touch(path)) return path;
+
+  const code = await build(workflowsPath);
+  const unfinished = `${path}.${randomUUID()}.tmp`;
+  await writeFile(unfinished, code);
+  await rename(unfinished, path);
+  await removeUnused(directory);
+  return path;
+}
+
+async function build(workflowsPath: string): Promise<string> {
+  const log = new ErrorLog();
+  try {
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger: log });
+    return code;
+  } catch (error) {
+    throw new Error(`The workflow code could not be bundled. ${log.text}`, { cause: error });
+  }
+}
+
+/** Webpack's errors reach the caller in the exception; its progress reaches nobody. */
+class ErrorLog implements Logger {
+  text = '';
+  log(level: LogLevel, message: string): void {
+    if (level === 'ERROR') this.text += message;
+  }
+  error(message: string): void {
+    this.text += message;
+  }
+  trace(): void {}
+  debug(): void {}
+  info(): void {}
+  warn(): void {}
+}
+
+function defaultCacheDirectories(): readonly string[] {
+  return [
+    join(packageDirectory, 'node_modules', '.cache', 'holdfast'),
+    join(envPaths('holdfast', { suffix: '' }).cache, 'workflows'),
+  ];
+}
+
+async function contentKey(directories: readonly string[]): Promise<string> {
+  const hash = createHash('sha256');
+  // Length before content, so that no two sets of files give the same stream of bytes.
+  const add = (part: string) => hash.update(`${part.length}:${part}`);
+  const require = createRequire(import.meta.url);
+  for (const name of ['@temporalio/worker', '@temporalio/workflow', '@noble/hashes']) {
+    add(name);
+    add(packageVersion(require, name));
+  }
+  for (const directory of directories) {
+    for (const file of await filesOf(directory)) {
+      add(relative(directory, file).split(sep).join('/'));
+      add(await readFile(file, 'utf8'));
+    }
+  }
+  return hash.digest('hex').slice(0, 32);
+}
+
+function packageVersion(require: NodeJS.Require, name: string): string {
+  for (const folder of require.resolve.paths(name) ?? []) {
+    try {
+      const manifest = require(join(folder, name, 'package.json')) as { version: string };
+      return manifest.version;
+    } catch {
+      // Not in this folder: look in the next.
+    }
+  }
+  throw new Error(`The package ${name} is not installed; run npm install.`);
+}
+
+async function filesOf(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}
+
+async function firstWritable(directories: readonly string[]): Promise<string> {
+  let failure: unknown;
+  for (const directory of directories) {
+    try {
+      await mkdir(directory, { recursive: true });
+      const probe = join(directory, `${randomUUID()}.tmp`);
+      await writeFile(probe, '');
+      await rm(probe);
+      return directory;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw new Error(
+    `No folder for the workflow bundle can be written (tried ${directories.join(', ')}); make one of them writable.`,
+    { cause: failure },
+  );
+}
+
+/** Whether the file is there; marks it as used. */
+async function touch(path: string): Promise<boolean> {
+  try {
+    const now = new Date();
+    await utimes(path, now, now);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Best effort: another process may remove the same files. */
+async function removeUnused(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (!name.startsWith('workflows-')) continue;
+    const path = join(directory, name);
+    const used = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - used > unusedAfterMs) await rm(path, { force: true });
+  }
+}
