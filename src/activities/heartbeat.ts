@@ -8,8 +8,8 @@ const firstAfterMs = 200;
 const everyMs = 250;
 
 export interface Heartbeat extends Disposable {
-  /** The details of the next heartbeat. */
-  show(details: LiveView): void;
+  /** The details of the next heartbeats; a function is asked at each of them. */
+  show(details: LiveView | (() => LiveView)): void;
   /** Sends these details now: for what the next attempt must know. */
   flush(details: LiveView): void;
 }
@@ -17,8 +17,8 @@ export interface Heartbeat extends Disposable {
 /** Starts beating for the present activity, until disposed of. */
 export function startHeartbeat(): Heartbeat {
   const context = Context.current();
-  let latest: LiveView | undefined;
-  const beat = () => context.heartbeat(latest);
+  let latest: LiveView | (() => LiveView) | undefined;
+  const beat = () => context.heartbeat(typeof latest === 'function' ? latest() : latest);
   let interval: NodeJS.Timeout | undefined;
   const first = setTimeout(() => {
     beat();
