@@ -1,0 +1,226 @@
+// A handle to one session: what can be said to it, asked of it and seen of it.
+//
+// Signals are durable once the call returns and need no worker. Queries and `submit` need one.
+
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { SignalKind } from '../protocol/events.js';
+import type { SubmitInput, SubmitOutcome } from '../protocol/handlers.js';
+import type { Message } from '../protocol/messages.js';
+import type {
+  AgentRunResult,
+  AgentSessionResult,
+  AgentState,
+  MessagesPage,
+  ResponseMessage,
+} from '../protocol/session.js';
+import { askServer, askWorker, isUnreachable, send } from './calls.js';
+import { ServerUnreachable, SessionEnded, SessionNotFound, WorkerUnreachable } from './errors.js';
+import type { FollowedEvent } from './followed-events.js';
+import { follow } from './follower.js';
+import type { FollowOptions } from './follower.js';
+import { toSignalArgument } from './inputs.js';
+import type { ApprovalAnswer, InputOptions, MessageInput } from './inputs.js';
+import { readMessages } from './messages-reader.js';
+import { toAgentRunError } from './run-result.js';
+import { createFollowedSession } from './session-source.js';
+
+/** `AgentRunResult` for lifetime `run`, `AgentSessionResult` for lifetime `session`. */
+export type AgentResult = AgentRunResult | AgentSessionResult;
+
+export interface SubmitOptions extends InputOptions {
+  /** How long to wait for the outcome. Default 10 seconds. */
+  readonly timeoutMs?: number;
+}
+
+export class AgentRun<Result extends AgentResult = AgentRunResult> {
+  readonly workflowId: string;
+  readonly #client: Client;
+  readonly #address: string;
+  readonly #firstRunId: string | undefined;
+
+  /** Made by `AgentClient.start` and `AgentClient.get`. */
+  constructor(
+    client: Client,
+    session: {
+      readonly workflowId: string;
+      readonly address: string;
+      readonly firstRunId?: string;
+    },
+  ) {
+    this.#client = client;
+    this.workflowId = session.workflowId;
+    this.#address = session.address;
+    this.#firstRunId = session.firstRunId;
+  }
+
+  /** Enters the transcript before the next model call. */
+  async steer(message: MessageInput, options?: InputOptions): Promise<void> {
+    await this.#signal('steer', message, options);
+  }
+
+  /** Enters the transcript when the run would otherwise end. */
+  async followUp(message: MessageInput, options?: InputOptions): Promise<void> {
+    await this.#signal('followUp', message, options);
+  }
+
+  /** Starts a run of an idle session; while one is active it is rejected, which an event records. */
+  async prompt(message: MessageInput, options?: InputOptions): Promise<void> {
+    await this.#signal('prompt', message, options);
+  }
+
+  /** Runs on from the present transcript of an idle session. */
+  async continue(options?: InputOptions): Promise<void> {
+    await this.#signal('continue', undefined, options);
+  }
+
+  /** Stops the present run. A session stays open; a `run` completes with `stopReason` `aborted`. */
+  async abort(reason?: string, options?: InputOptions): Promise<void> {
+    await this.#signal('abort', reason === undefined ? {} : { reason }, options);
+  }
+
+  async approve(answer: ApprovalAnswer = {}, options?: InputOptions): Promise<void> {
+    await this.#signal('approve', answer, options);
+  }
+
+  async deny(answer: ApprovalAnswer = {}, options?: InputOptions): Promise<void> {
+    await this.#signal('deny', answer, options);
+  }
+
+  /** Lets the present run finish and ends the session. */
+  async close(options?: InputOptions): Promise<void> {
+    await this.#signal('close', undefined, options);
+  }
+
+  /** Stops the present run and closes the workflow as Canceled. */
+  async cancel(): Promise<void> {
+    await this.#send(async () => this.#handle().cancel());
+  }
+
+  /**
+   * Sends an input and answers what became of it. The same id sent again, also by a signal, counts once.
+   * @throws WorkerUnreachable when no worker answers in time; the input may still arrive.
+   */
+  async submit(
+    kind: SignalKind,
+    message?: MessageInput | ApprovalAnswer,
+    { timeoutMs = 10_000, ...options }: SubmitOptions = {},
+  ): Promise<SubmitOutcome> {
+    const { id, ...fields } = toSignalArgument(kind, message, options);
+    const hasMessage = Object.keys(fields).length > 0;
+    const input: SubmitInput = { kind, id, ...(hasMessage ? { message: fields } : {}) };
+    try {
+      return await this.#client.withDeadline(Date.now() + timeoutMs, () =>
+        this.#handle().executeUpdate<SubmitOutcome, [SubmitInput]>('submit', {
+          args: [input],
+          updateId: id,
+        }),
+      );
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) throw await this.#endedOrMissing(error);
+      if (isUpdateTimeout(error)) throw new WorkerUnreachable(this.workflowId, { cause: error });
+      if (isUnreachable(error)) throw new ServerUnreachable(this.#address, { cause: error });
+      throw error;
+    }
+  }
+
+  /** @throws WorkerUnreachable when no worker answers */
+  async state(): Promise<AgentState> {
+    return this.#query<AgentState>('state');
+  }
+
+  /** The last answer as an OpenAI chat-completion message; null when there is none yet. */
+  async response(): Promise<ResponseMessage | null> {
+    return this.#query<ResponseMessage | null>('response');
+  }
+
+  /** The transcript, as it is when its last page is read. */
+  messages(options: { readonly from?: number; readonly to?: number } = {}): AsyncIterable<Message> {
+    return readMessages((query) => this.#query<MessagesPage>('messages', query), options);
+  }
+
+  /**
+   * Logged events, each once and in order, with live views between them; ends when the workflow has
+   * closed and all its events were told. Outages of workers and server are told and waited out.
+   */
+  events(options: FollowOptions = {}): AsyncIterable<FollowedEvent> {
+    return follow(createFollowedSession(this.#client, this.workflowId), options);
+  }
+
+  /**
+   * Waits for the end of the workflow.
+   * @throws AgentRunError when it ended without a result
+   */
+  async result(): Promise<Result> {
+    try {
+      return (await this.#handle().result()) as Result;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) {
+        throw new SessionNotFound(this.workflowId, { cause: error });
+      }
+      throw toAgentRunError(error, this.workflowId);
+    }
+  }
+
+  /** What was recorded at the start of the workflow; undefined when it was not started by this client. */
+  async lifetime(): Promise<'run' | 'session' | undefined> {
+    const answer = await askServer(this.#client, this.workflowId, () => this.#handle().describe());
+    if (answer.kind === 'unreachable') throw new ServerUnreachable(this.#address);
+    const lifetime = answer.value.memo?.['lifetime'];
+    return lifetime === 'run' || lifetime === 'session' ? lifetime : undefined;
+  }
+
+  #handle(): WorkflowHandle {
+    const firstExecutionRunId = this.#firstRunId;
+    return this.#client.workflow.getHandle(
+      this.workflowId,
+      undefined,
+      firstExecutionRunId === undefined ? {} : { firstExecutionRunId },
+    );
+  }
+
+  async #signal(
+    kind: SignalKind,
+    content: MessageInput | ApprovalAnswer | undefined,
+    options: InputOptions | undefined,
+  ): Promise<void> {
+    const argument = toSignalArgument(kind, content, options);
+    await this.#send(() => this.#handle().signal(kind, argument));
+  }
+
+  async #send<T>(call: () => Promise<T>): Promise<T> {
+    const session = { workflowId: this.workflowId, address: this.#address };
+    try {
+      return await send(this.#client, session, call);
+    } catch (error) {
+      if (error instanceof SessionNotFound) throw await this.#endedOrMissing(error);
+      throw error;
+    }
+  }
+
+  async #query<T>(name: string, argument?: object): Promise<T> {
+    const args = argument === undefined ? [] : [argument];
+    const answer = await askWorker(this.#client, this.workflowId, () =>
+      this.#handle().query<T, unknown[]>(name, ...args),
+    );
+    if (answer.kind === 'answer') return answer.value;
+    throw answer.what === 'server'
+      ? new ServerUnreachable(this.#address)
+      : new WorkerUnreachable(this.workflowId, { cause: answer.reason });
+  }
+
+  /** The server says "not found" for both: an id it never saw, and a workflow that is closed. */
+  async #endedOrMissing(cause: unknown): Promise<Error> {
+    const session = { workflowId: this.workflowId, address: this.#address };
+    try {
+      await send(this.#client, session, () => this.#handle().describe());
+      return new SessionEnded(this.workflowId, { cause });
+    } catch (error) {
+      return error instanceof Error ? error : new SessionNotFound(this.workflowId, { cause });
+    }
+  }
+}
+
+function isUpdateTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'WorkflowUpdateRPCTimeoutOrCancelledError';
+}
