@@ -31,7 +31,8 @@ export const historyLimits = {
   /** An agent run ends before the server's 51,200 events … */
   maxEvents: 45_000,
   /** … and before its 50 MiB. */
-  maxBytes: 44_000_000,
+  maxBytes: 40_000_000,
+  serverBytes: 50_000_000,
 } as const;
 
 export const queueLimits = {

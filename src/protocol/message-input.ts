@@ -82,7 +82,7 @@ function messageProblem(message: unknown, at: string): string | undefined {
   if (timestamp !== undefined && !Number.isFinite(timestamp)) {
     return `${at}.timestamp: expected milliseconds, got ${describe(timestamp)}.`;
   }
-  switch (message['role']) {
+  switch (message['role'] as Message['role']) {
     case 'user':
       return contentProblem(message['content'], `${at}.content`);
     case 'custom':
@@ -131,7 +131,7 @@ function assistantProblem(message: JsonObject, at: string): string | undefined {
 
 function assistantBlockProblem(block: unknown, at: string): string | undefined {
   if (!isJsonObject(block)) return `${at}: expected a block, got ${describe(block)}.`;
-  switch (block['type']) {
+  switch (block['type'] as 'text' | 'thinking' | 'toolCall') {
     case 'text':
       return stringProblem(block, 'text', at);
     case 'thinking':

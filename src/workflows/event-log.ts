@@ -60,22 +60,19 @@ export class EventLog {
   }
 
   #report(event: LoggedEvent, transcript: Transcript): ReportedEvent {
-    switch (event.type) {
-      case 'message_end':
-        return withContent(event, 'content', transcript.at(event.message));
-      case 'tool_execution_start': {
-        const message = transcript.at(event.message);
-        const call =
-          message?.role === 'assistant'
-            ? toolCallsOf(message).find(({ id }) => id === event.toolCallId)
-            : undefined;
-        return withContent(event, 'args', call?.arguments);
-      }
-      case 'tool_execution_end':
-        return withContent(event, 'result', this.#resultOf(event.toolCallId, transcript));
-      default:
-        return event;
+    if (event.type === 'message_end') {
+      return withContent(event, 'content', transcript.at(event.message));
     }
+    if (event.type === 'tool_execution_start') {
+      const message = transcript.at(event.message);
+      const calls = message?.role === 'assistant' ? toolCallsOf(message) : [];
+      const call = calls.find(({ id }) => id === event.toolCallId);
+      return withContent(event, 'args', call?.arguments);
+    }
+    if (event.type === 'tool_execution_end') {
+      return withContent(event, 'result', this.#resultOf(event.toolCallId, transcript));
+    }
+    return event;
   }
 
   #resultOf(toolCallId: string, transcript: Transcript): JsonObject | undefined {

@@ -1,0 +1,3 @@
+// Exactly what a worker registers.
+
+export { agent } from './agent.js';

@@ -1,0 +1,281 @@
+// One agent run's effects: the loop's functions, wired to activities, the transcript, the queues and the
+// approvals of a session. What activities report becomes an outcome here; only bugs are thrown.
+
+import {
+  CancellationScope,
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  TimeoutFailure,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type {
+  CompleteChatInput,
+  ConversationReference,
+  ByReference,
+  PrepareNextTurnResult,
+  ToolHookInput,
+  TurnHookInput,
+} from '../protocol/activities.js';
+import { jsonSize } from '../protocol/json.js';
+import type { JsonObject } from '../protocol/json.js';
+import { historyLimits, payloadLimits, timeouts } from '../protocol/limits.js';
+import { toolCallsOf, zeroUsage } from '../protocol/messages.js';
+import type { AgentSession } from './agent-session.js';
+import {
+  agentResolver,
+  hookCaller,
+  isRetryable,
+  modelCaller,
+  toolCaller,
+} from './activity-calls.js';
+import type { ExecutableCall, LoopEffects } from './loop-effects.js';
+import { takeBatch } from './queues.js';
+import { errorResult } from './tool-call-texts.js';
+import { toolFailureResult } from './tool-failure.js';
+
+/** What a pending effect settles with when an abort has waited long enough. */
+const gaveUp = Symbol('gave up waiting after an abort');
+
+/** Waiting beyond the worker's own bound: it answers first, unless it ignores even that. */
+const abortBoundMs = timeouts.abortGiveUpMs + 3_000;
+
+/** Creates the effects of one run. Call inside the run's cancellation scope, whose cancel is the abort. */
+export function createRunEffects(session: AgentSession, scope: CancellationScope): LoopEffects {
+  const { input, transcript, values } = session;
+  let view: PrepareNextTurnResult = {};
+  const isAborted = () => scope.consideredCancelled;
+  const untilGivenUp = abortBound(scope);
+
+  const model = () => view.model ?? session.resolved().model;
+  const thinkingLevel = () =>
+    view.thinkingLevel ?? input.thinkingLevel ?? session.resolved().thinkingLevel;
+
+  function conversation(): ConversationReference {
+    const systemPrompt = view.systemPrompt ?? input.systemPrompt ?? session.resolved().systemPrompt;
+    return {
+      transcript: transcript.reference(),
+      ...(systemPrompt === undefined ? {} : { systemPrompt: values.keep(systemPrompt) }),
+      tools: values.keep(session.resolved().tools),
+      ...(view.prepend === undefined ? {} : { prepend: values.keep(view.prepend) }),
+      ...(view.dropBefore === undefined ? {} : { dropBefore: view.dropBefore }),
+    };
+  }
+
+  function byReference(args: JsonObject): ByReference<JsonObject> {
+    return jsonSize(args) <= payloadLimits.maxInlineArgumentsBytes
+      ? { value: args }
+      : { digest: values.keepForBatch(args) };
+  }
+
+  const withThinking = () => {
+    const level = thinkingLevel();
+    return level === undefined ? {} : { thinkingLevel: level };
+  };
+
+  const toolHookInput = ({ call, args, turn }: ExecutableCall): ToolHookInput => ({
+    agent: input.agent,
+    workspace: input.workspace,
+    turn,
+    toolCallId: call.id,
+    toolName: call.name,
+    arguments: byReference(args),
+    conversation: conversation(),
+  });
+
+  const turnHookInput = (turn: number): TurnHookInput => ({
+    agent: input.agent,
+    workspace: input.workspace,
+    turn,
+    model: model(),
+    ...withThinking(),
+    conversation: conversation(),
+  });
+
+  /** Awaits a hook; `aborted` and `threw` are outcomes. */
+  async function hookOutcome<T>(
+    call: Promise<T>,
+  ): Promise<
+    | { readonly kind: 'returned'; readonly value: T }
+    | { readonly kind: 'threw'; readonly errorMessage: string }
+    | { readonly kind: 'aborted' }
+  > {
+    try {
+      const value = await untilGivenUp(call);
+      return value === gaveUp || isAborted() ? { kind: 'aborted' } : { kind: 'returned', value };
+    } catch (error) {
+      if (isAborted()) return { kind: 'aborted' };
+      return { kind: 'threw', errorMessage: failureMessage(error) };
+    }
+  }
+
+  return {
+    isAborted,
+    append: (message) => session.append(message),
+    transcriptLength: () => transcript.length,
+    emit: (event, result) => session.emit(event, result),
+    takeSteering: () => takeBatch(session.steering),
+    // A session that closes begins nothing more: what waits is reported as undelivered.
+    takeFollowUps: () => (session.closing ? [] : takeBatch(session.followUp)),
+    hasQueuedMessages: () =>
+      session.steering.entries.length > 0 ||
+      (!session.closing && session.followUp.entries.length > 0),
+    toolCallStatus: (call, status) => session.setToolCallStatus(call, status),
+    undelivered: () =>
+      input.lifetime === 'run' || session.closing || session.isCancelled()
+        ? session.undelivered()
+        : undefined,
+    exhaustedLimit() {
+      const { historyLength, historySize } = workflowInfo();
+      if (historyLength > historyLimits.maxEvents) {
+        return { limit: 'historyEvents', value: historyLimits.maxEvents };
+      }
+      if (historySize > historyLimits.maxBytes) {
+        return { limit: 'historyBytes', value: historyLimits.maxBytes };
+      }
+      return undefined;
+    },
+
+    async resolveAgent() {
+      try {
+        const result = await untilGivenUp(agentResolver().resolveAgent(session.resolveInput()));
+        if (result === gaveUp) return { kind: 'aborted' };
+        if (result.kind === 'resolved') session.setResolved(result.agent);
+      } catch (error) {
+        if (isAborted()) return { kind: 'aborted' };
+        return { kind: 'failed', errorMessage: failureMessage(error) };
+      }
+      const { tools, hooks } = session.resolved();
+      return {
+        kind: 'resolved',
+        agent: {
+          tools,
+          hasBeforeToolCall: hooks.includes('beforeToolCall'),
+          hasAfterToolCall: hooks.includes('afterToolCall'),
+          hasPrepareNextTurn: hooks.includes('prepareNextTurn'),
+          hasShouldStopAfterTurn: hooks.includes('shouldStopAfterTurn'),
+        },
+      };
+    },
+
+    async completeChat(turn) {
+      const chatInput: CompleteChatInput = {
+        agent: input.agent,
+        model: model(),
+        ...withThinking(),
+        conversation: conversation(),
+        turn,
+      };
+      transcript.markModelCall();
+      const modelId = session.resolved().models[chatInput.model] ?? chatInput.model;
+      try {
+        const caller = modelCaller(`turn ${turn} · ${modelId}`);
+        const result = await untilGivenUp(caller.completeChat(chatInput));
+        return result === gaveUp ? { kind: 'aborted' } : { kind: 'message', ...result };
+      } catch (error) {
+        if (isAborted()) return { kind: 'aborted' };
+        return {
+          kind: 'failed',
+          message: {
+            role: 'assistant',
+            content: [],
+            provider: '',
+            model: modelId,
+            usage: zeroUsage,
+            stopReason: 'error',
+            errorMessage: failureMessage(error),
+          },
+        };
+      }
+    },
+
+    async beforeToolCall(call) {
+      const caller = hookCaller(`beforeToolCall · ${call.call.name}`);
+      const outcome = await hookOutcome(caller.beforeToolCall(toolHookInput(call)));
+      if (outcome.kind !== 'returned') return outcome;
+      const { block, reason, arguments: replaced } = outcome.value;
+      if (block === true) return { kind: 'blocked', ...(reason === undefined ? {} : { reason }) };
+      return { kind: 'proceed', ...(replaced === undefined ? {} : { arguments: replaced }) };
+    },
+
+    awaitApprovals: (calls) => session.awaitApprovals(calls),
+
+    async callTool({ call, args, message, spec }) {
+      const room = resultRoom(message);
+      try {
+        const caller = toolCaller(spec, args);
+        const result = await untilGivenUp(
+          caller.callTool({
+            agent: input.agent,
+            workspace: input.workspace,
+            toolCallId: call.id,
+            toolName: call.name,
+            arguments: byReference(args),
+            message,
+            maxResultBytes: Math.min(input.limits.maxToolResultBytes, room),
+            maxImageBytes: Math.min(input.limits.maxImageBytes, room),
+            retryable: isRetryable(spec),
+          }),
+        );
+        return result === gaveUp ? errorResult('Aborted; the tool may still be running.') : result;
+      } catch (error) {
+        return toolFailureResult(error, { call, args, spec }, isAborted());
+      }
+    },
+
+    async afterToolCall(call, result) {
+      const caller = hookCaller(`afterToolCall · ${call.call.name}`);
+      const outcome = await hookOutcome(
+        caller.afterToolCall({ ...toolHookInput(call), result: values.keepForBatch(result) }),
+      );
+      return outcome.kind === 'returned' ? { kind: 'replaced', fields: outcome.value } : outcome;
+    },
+
+    async prepareNextTurn(turn) {
+      const caller = hookCaller(`prepareNextTurn · turn ${turn}`);
+      const outcome = await hookOutcome(caller.prepareNextTurn(turnHookInput(turn)));
+      if (outcome.kind !== 'returned') return outcome;
+      view = { ...view, ...outcome.value };
+      return { kind: 'view', view };
+    },
+
+    async shouldStopAfterTurn(turn) {
+      const caller = hookCaller(`shouldStopAfterTurn · turn ${turn}`);
+      const outcome = await hookOutcome(caller.shouldStopAfterTurn(turnHookInput(turn)));
+      return outcome.kind === 'returned' ? { kind: 'answer', stop: outcome.value } : outcome;
+    },
+  };
+
+  /** Bytes one result may take, so that a whole batch of them still fits the history. */
+  function resultRoom(message: number): number {
+    const assistant = transcript.at(message);
+    const calls = assistant?.role === 'assistant' ? toolCallsOf(assistant).length : 1;
+    const left = historyLimits.serverBytes - workflowInfo().historySize;
+    return Math.max(2_048, Math.floor(left / 3 / Math.max(1, calls)));
+  }
+}
+
+/** Awaits a call; once the run is aborted, no longer than the bound. */
+function abortBound(scope: CancellationScope) {
+  const given = new Promise<typeof gaveUp>((resolve) => {
+    scope.cancelRequested.catch(() =>
+      CancellationScope.nonCancellable(() => sleep(abortBoundMs)).then(() => resolve(gaveUp)),
+    );
+  });
+  return <T>(call: Promise<T>): Promise<T | typeof gaveUp> => Promise.race([call, given]);
+}
+
+/** What a failed activity says to people. */
+export function failureMessage(error: unknown): string {
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  if (cause instanceof ApplicationFailure) return cause.message;
+  if (cause instanceof TimeoutFailure) {
+    return `No worker finished the activity ${error.activityType} in time (${cause.timeoutType}).`;
+  }
+  if (cause instanceof CancelledFailure) {
+    return `The activity ${error.activityType} was cancelled.`;
+  }
+  return cause?.message ?? error.message;
+}
