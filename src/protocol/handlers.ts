@@ -20,6 +20,9 @@ export const everyArgumentRaw: readonly TypeInfo[] = new Proxy([], {
       : (Reflect.get(target, property) as unknown),
 });
 
+/** Encoding of the payload that a worker puts in the place of a reference into external storage. */
+export const refusedReferenceEncoding = 'holdfast/refused-reference';
+
 const raw = { typeInfo: { inputTypes: everyArgumentRaw } };
 
 export const steerSignal = defineSignal<[RawValue?]>('steer', raw);

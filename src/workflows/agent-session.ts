@@ -74,6 +74,13 @@ export class AgentSession {
     setCurrentDetails(currentDetails(this));
   }
 
+  /** From here on nothing is accepted and nothing happens; what is queued is undelivered. */
+  close(): void {
+    this.closing = true;
+    this.closed = true;
+    setCurrentDetails(currentDetails(this));
+  }
+
   get isBusy(): boolean {
     return this.pendingStart !== undefined || this.runScope !== undefined;
   }

@@ -64,7 +64,7 @@ async function runOnce(session: AgentSession): Promise<AgentRunResult> {
     session,
     prompt === undefined ? continuation(session) : { kind: 'prompt', messages: prompt },
   );
-  session.closed = true;
+  session.close();
   if (session.isCancelled()) throw new CancelledFailure('The workflow was cancelled.');
   if (outcome.kind === 'failed') throw runFailure(outcome);
   return {
@@ -98,8 +98,7 @@ async function serve(session: AgentSession): Promise<AgentSessionResult> {
       break;
     }
   }
-  session.closing = true;
-  session.closed = true;
+  session.close();
   const undelivered = session.undelivered();
   session.emit({ type: 'closed', undelivered });
   if (session.isCancelled()) throw new CancelledFailure('The workflow was cancelled.');

@@ -3,6 +3,7 @@
 
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { RawValue } from '@temporalio/common';
+import { refusedReferenceEncoding } from '../protocol/handlers.js';
 
 export type Decoded =
   | { readonly kind: 'value'; readonly value: unknown }
@@ -12,6 +13,12 @@ export type Decoded =
 
 export function decodePayload(raw: RawValue | undefined): Decoded {
   if (raw === undefined) return { kind: 'absent' };
+  if (isRefusedReference(raw)) {
+    return {
+      kind: 'undecodable',
+      reason: 'The argument refers to external storage; send the JSON itself.',
+    };
+  }
   try {
     const value = defaultPayloadConverter.fromPayload(raw.payload);
     if (value === undefined || value === null) return { kind: 'absent' };
@@ -38,4 +45,9 @@ export function queryArgument(raw: RawValue | undefined): { readonly [field: str
 /** A whole number of a query's argument, or undefined. */
 export function wholeNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function isRefusedReference({ payload }: RawValue): boolean {
+  const encoding = payload.metadata?.['encoding'] ?? [];
+  return String.fromCharCode(...Array.from(encoding).slice(0, 64)) === refusedReferenceEncoding;
 }

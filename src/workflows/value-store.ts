@@ -12,9 +12,15 @@ export class ValueStore {
   /** Digests that go when the batch has ended. */
   readonly #ofBatch = new Set<Digest>();
 
+  /** Digests of kept values by identity: they are named at every model call. */
+  readonly #kept = new Map<unknown, Digest>();
+
   /** Keeps a value as long as the session. */
   keep(value: JsonValue | readonly object[]): Digest {
+    const known = this.#kept.get(value);
+    if (known !== undefined) return known;
     const digest = digestOf(value);
+    this.#kept.set(value, digest);
     this.#values.set(digest, value);
     this.#ofBatch.delete(digest);
     return digest;
