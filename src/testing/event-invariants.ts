@@ -31,9 +31,6 @@ export function eventViolations({ events, messages }: SessionRecord): readonly s
       if (run !== undefined) complain('a run is active already');
       run = openRun();
     } else if (run !== undefined) {
-      run.abortedAt ??= abortedAfter.find(
-        (seq) => seq >= (run?.startSeq ?? 0) - 1 && seq < event.seq,
-      );
       readEvent(event, run, messages, complain);
       if (event.type === 'agent_end') run = undefined;
     } else if (!outsideRuns.has(event.type)) complain('no run is active');
