@@ -2,9 +2,10 @@
 //
 // Signals are durable once the call returns and need no worker. Queries and `submit` need one.
 
+import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import type { SignalKind } from '../protocol/events.js';
+import type { EventsPage, ReportedEvent, SignalKind } from '../protocol/events.js';
 import type { SubmitInput, SubmitOutcome } from '../protocol/handlers.js';
 import type { Message } from '../protocol/messages.js';
 import type {
@@ -54,46 +55,63 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
     this.#firstRunId = session.firstRunId;
   }
 
+  /** The signal of that kind: what the methods named after the kinds send. */
+  async signal(
+    kind: SignalKind,
+    content?: MessageInput | ApprovalAnswer,
+    options?: InputOptions,
+  ): Promise<void> {
+    const argument = toSignalArgument(kind, content, options);
+    await this.#send(() => this.#handle().signal(kind, argument));
+  }
+
   /** Enters the transcript before the next model call. */
   async steer(message: MessageInput, options?: InputOptions): Promise<void> {
-    await this.#signal('steer', message, options);
+    await this.signal('steer', message, options);
   }
 
   /** Enters the transcript when the run would otherwise end. */
   async followUp(message: MessageInput, options?: InputOptions): Promise<void> {
-    await this.#signal('followUp', message, options);
+    await this.signal('followUp', message, options);
   }
 
   /** Starts a run of an idle session; while one is active it is rejected, which an event records. */
   async prompt(message: MessageInput, options?: InputOptions): Promise<void> {
-    await this.#signal('prompt', message, options);
+    await this.signal('prompt', message, options);
   }
 
   /** Runs on from the present transcript of an idle session. */
   async continue(options?: InputOptions): Promise<void> {
-    await this.#signal('continue', undefined, options);
+    await this.signal('continue', undefined, options);
   }
 
   /** Stops the present run. A session stays open; a `run` completes with `stopReason` `aborted`. */
   async abort(reason?: string, options?: InputOptions): Promise<void> {
-    await this.#signal('abort', reason === undefined ? {} : { reason }, options);
+    await this.signal('abort', reason === undefined ? {} : { reason }, options);
   }
 
   async approve(answer: ApprovalAnswer = {}, options?: InputOptions): Promise<void> {
-    await this.#signal('approve', answer, options);
+    await this.signal('approve', answer, options);
   }
 
   async deny(answer: ApprovalAnswer = {}, options?: InputOptions): Promise<void> {
-    await this.#signal('deny', answer, options);
+    await this.signal('deny', answer, options);
   }
 
   /** Lets the present run finish and ends the session. */
   async close(options?: InputOptions): Promise<void> {
-    await this.#signal('close', undefined, options);
+    await this.signal('close', undefined, options);
   }
 
-  /** Stops the present run and closes the workflow as Canceled. */
+  /**
+   * Stops the present run and closes the workflow as Canceled.
+   * @throws SessionEnded when it is closed already, which the server would not say
+   */
   async cancel(): Promise<void> {
+    const { status } = await this.#send(() => this.#handle().describe());
+    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') {
+      throw new SessionEnded(this.workflowId);
+    }
     await this.#send(async () => this.#handle().cancel());
   }
 
@@ -113,7 +131,8 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
       return await this.#client.withDeadline(Date.now() + timeoutMs, () =>
         this.#handle().executeUpdate<SubmitOutcome, [SubmitInput]>('submit', {
           args: [input],
-          updateId: id,
+          // Not `id`: the server would answer a repetition itself, without saying that it is one.
+          updateId: randomUUID(),
         }),
       );
     } catch (error) {
@@ -148,6 +167,27 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
   }
 
   /**
+   * The events logged so far, without waiting for more.
+   * @throws WorkerUnreachable when no worker answers
+   */
+  async *loggedEvents({
+    after = 0,
+  }: { readonly after?: number } = {}): AsyncGenerator<ReportedEvent> {
+    let next = after;
+    for (;;) {
+      const page = await this.#query<EventsPage>('events', { after: next });
+      yield* page.events;
+      if (page.events.length === 0) return;
+      next = page.next;
+    }
+  }
+
+  /** The sequence number of the last event logged so far; 0 before the first. */
+  async lastSequence(): Promise<number> {
+    return (await this.#query<EventsPage>('events', { after: Number.MAX_SAFE_INTEGER })).next;
+  }
+
+  /**
    * Waits for the end of the workflow.
    * @throws AgentRunError when it ended without a result
    */
@@ -177,15 +217,6 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
       undefined,
       firstExecutionRunId === undefined ? {} : { firstExecutionRunId },
     );
-  }
-
-  async #signal(
-    kind: SignalKind,
-    content: MessageInput | ApprovalAnswer | undefined,
-    options: InputOptions | undefined,
-  ): Promise<void> {
-    const argument = toSignalArgument(kind, content, options);
-    await this.#send(() => this.#handle().signal(kind, argument));
   }
 
   async #send<T>(call: () => Promise<T>): Promise<T> {

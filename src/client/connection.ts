@@ -15,12 +15,19 @@ export interface ServerOptions {
 
 export const defaultAddress = '127.0.0.1:7233';
 
+interface ServerConnectionOptions {
+  readonly address: string;
+  readonly tls?: NonNullable<ConnectionOptions['tls']>;
+  readonly apiKey?: string;
+  readonly metadata?: NonNullable<ConnectionOptions['metadata']>;
+}
+
 /** The settings a connection is made from, for clients and workers alike. */
 export interface ServerSettings {
   readonly address: string;
   readonly namespace: string;
   /** Address, TLS, API key and metadata, as both kinds of connection take them. */
-  readonly connectionOptions: Pick<ConnectionOptions, 'address' | 'tls' | 'apiKey' | 'metadata'>;
+  readonly connectionOptions: ServerConnectionOptions;
 }
 
 /** @throws AgentClientError when `temporal.toml` or a variable cannot be read. */
@@ -41,7 +48,7 @@ export function serverSettings(options: ServerOptions = {}): ServerSettings {
     connectionOptions: {
       address,
       ...(tls == null ? {} : { tls }),
-      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(typeof apiKey === 'string' ? { apiKey } : {}),
       ...(metadata === undefined ? {} : { metadata }),
     },
   };

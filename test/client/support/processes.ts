@@ -1,0 +1,54 @@
+// Real processes for tests, never left behind.
+
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { ScriptedWorkerOptions } from './scripted-worker.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface RunningProcess extends AsyncDisposable {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** What it has written so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves with the exit code, null after a signal. */
+  readonly exit: Promise<number | null>;
+}
+
+/** Runs a file of this repository, given from its root. */
+export function startProcess(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): RunningProcess {
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+  });
+  const written = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (written.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (written.stderr += text));
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    child,
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    exit,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}
+
+/** A scripted worker in a process of its own, polling. */
+export async function startWorkerProcess(options: ScriptedWorkerOptions): Promise<RunningProcess> {
+  const worker = startProcess('test/client/support/worker-process.ts', [JSON.stringify(options)]);
+  while (!worker.stdout().includes('ready')) {
+    const first = await Promise.race([once(worker.child.stdout, 'data'), worker.exit]);
+    if (!Array.isArray(first)) throw new Error(`the worker ended: ${worker.stderr()}`);
+  }
+  return worker;
+}
