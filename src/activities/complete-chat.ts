@@ -28,6 +28,7 @@ import { buildModelCall } from './model/model-call.js';
 import { streamChat, tooLarge } from './model/chat-stream.js';
 import { toModelFailure } from './model/model-failure.js';
 import { unlessCancelled } from './model/model-hooks.js';
+import { ModelProblem } from './model/model-problem.js';
 import { earlierFailuresOf, toTailView } from './model/model-progress.js';
 import { scrubKeys } from './model/scrub-keys.js';
 import { createStreamAccumulator } from './model/stream-accumulator.js';
@@ -56,6 +57,7 @@ export function createCompleteChat(
     const earlierFailures = earlierFailuresOf(context.info.heartbeatDetails);
     const source = dependencies.conversation();
     let conversation: Conversation | undefined;
+    let asked = false;
 
     using heartbeat = startHeartbeat();
     heartbeat.show(() =>
@@ -67,6 +69,7 @@ export function createCompleteChat(
         { input, agent, model, conversation, signal },
         dependencies,
       );
+      asked = true;
       await streamChat(model, credentials, request, accumulator, signal);
       if (!signal.aborted) {
         const answer = toAnswer(
@@ -78,8 +81,10 @@ export function createCompleteChat(
     } catch (error) {
       if (!signal.aborted) {
         const scrub = (text: string) => scrubKeys(dependencies.redactor.redact(text));
-        if (error instanceof ApplicationFailure)
-          throw toRedactedFailure(error, dependencies.redactor);
+        // Hooks, the conversation, or a fault of ours: no failure of the provider.
+        const own =
+          error instanceof ApplicationFailure || !(asked || error instanceof ModelProblem);
+        if (own) throw toRedactedFailure(error, dependencies.redactor);
         const { failure, retry } = toModelFailure(error, {
           provider: `${model.provider} ${model.baseURL}`,
           earlierFailures,

@@ -3,6 +3,7 @@
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Info } from '@temporalio/activity';
+import { DefaultLogger } from '@temporalio/worker';
 import { createCompleteChat } from '../../../src/activities/complete-chat.js';
 import type { CompleteChatDependencies } from '../../../src/activities/complete-chat.js';
 import type { Conversation, ConversationSource } from '../../../src/activities/conversation.js';
@@ -13,7 +14,7 @@ import type {
   WorkerConfig,
 } from '../../../src/activities/definitions.js';
 import { createRedactor } from '../../../src/activities/secrets.js';
-import type { CompleteChatInput } from '../../../src/protocol/activities.js';
+import type { CompleteChatInput, CompleteChatResult } from '../../../src/protocol/activities.js';
 import type { ThinkingLevel, ToolSpec } from '../../../src/protocol/agent-definition.js';
 import type { JsonObject, JsonValue } from '../../../src/protocol/json.js';
 import type { LiveView } from '../../../src/protocol/live-views.js';
@@ -26,6 +27,8 @@ import type {
   Untimed,
   UserMessage,
 } from '../../../src/protocol/messages.js';
+
+const quiet = new DefaultLogger('ERROR', () => {});
 
 export const keyVariable = 'SCRIPTED_API_KEY';
 export const keyValue = 'secret-value-of-the-key';
@@ -185,7 +188,7 @@ export function setUpCall(baseURL: string, setUp: CallSetUp = {}) {
     redactor: createRedactor(),
   };
   const activity = createCompleteChat(dependencies);
-  const environment = new MockActivityEnvironment(setUp.info);
+  const environment = new MockActivityEnvironment(setUp.info, { logger: quiet });
   const heartbeats: LiveView[] = [];
   environment.on('heartbeat', (details: LiveView) => {
     heartbeats.push(JSON.parse(JSON.stringify(details)) as LiveView);
@@ -199,7 +202,7 @@ export function setUpCall(baseURL: string, setUp: CallSetUp = {}) {
     environment,
     heartbeats,
     source,
-    run: () => environment.run(activity, input),
+    run: () => environment.run(activity, input) as Promise<CompleteChatResult>,
   };
 }
 
