@@ -4,7 +4,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { MessageReference } from '../protocol/activities.js';
-import { jsonSize } from '../protocol/json.js';
+import { utf8Length } from '../protocol/json.js';
 import type { Digest, JsonValue } from '../protocol/json.js';
 import { emptyTranscriptDigest, rollingDigestInput } from '../protocol/transcript-digest.js';
 import { digestOf } from './digest.js';
@@ -12,20 +12,30 @@ import { digestOf } from './digest.js';
 /** What an entry costs beside its content: keys, map slots. */
 const entryOverheadBytes = 300;
 
+/** Sessions whose tips are kept: a few dozen bytes each. */
+const keptTips = 10_000;
+
+/** The end of a transcript as far as it is known. */
+export interface Tip {
+  readonly digest: Digest;
+  readonly length: number;
+}
+
 interface Link {
   readonly previous: Digest;
   readonly reference: MessageReference;
 }
 
 export class ContentCache {
-  readonly #contents: LRUCache<Digest, { readonly value: unknown }>;
+  readonly #contents: LRUCache<Digest, { readonly value: unknown; readonly bytes: number }>;
   readonly #links: LRUCache<Digest, Link>;
+  readonly #tips = new LRUCache<string, Tip>({ max: keptTips });
 
   constructor(maxBytes: number) {
     // An eighth for the links: they are small, and without them contents are of no use.
     this.#contents = new LRUCache({
       maxSize: Math.max(1, Math.floor((maxBytes * 7) / 8)),
-      sizeCalculation: ({ value }) => jsonSize(value) + entryOverheadBytes,
+      sizeCalculation: ({ bytes }) => bytes + entryOverheadBytes,
     });
     this.#links = new LRUCache({ max: Math.max(1, Math.floor(maxBytes / 8 / entryOverheadBytes)) });
   }
@@ -35,12 +45,18 @@ export class ContentCache {
   }
 
   /**
-   * Keeps a value and returns its digest. The value is frozen: a hook that changed it would change what
-   * later calls see. A value larger than the whole cache is not kept.
+   * Keeps a value as the workflow will know it, and returns its digest: a copy that went through JSON, so
+   * that what produced the value may go on using it. The copy is frozen: a hook that changed it would
+   * change what later calls see. A value larger than the whole cache is not kept.
    */
   put(value: JsonValue | object): Digest {
-    const digest = digestOf(value);
-    if (!this.#contents.has(digest)) this.#contents.set(digest, { value: deepFreeze(value) });
+    const text = JSON.stringify(value);
+    const copy = JSON.parse(text) as unknown;
+    const digest = digestOf(copy);
+    // Looking it up marks it as used.
+    if (this.#contents.get(digest) === undefined) {
+      this.#contents.set(digest, { value: deepFreeze(copy), bytes: utf8Length(text) });
+    }
     return digest;
   }
 
@@ -62,9 +78,18 @@ export class ContentCache {
     }
     return references.reverse();
   }
+
+  /** How far this worker last saw a session. A hint: what is read on from there proves itself by digest. */
+  tip(session: string): Tip | undefined {
+    return this.#tips.get(session);
+  }
+
+  keepTip(session: string, { digest, length }: Tip): void {
+    this.#tips.set(session, { digest, length });
+  }
 }
 
-function deepFreeze<T>(value: T): T {
+export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
   for (const field of Object.values(value)) deepFreeze(field);

@@ -1,44 +1,35 @@
 // Gives an activity the conversation that its input refers to: from the worker's cache, and what that
-// lacks from the workflow itself, by the `messages` and `context` queries, a page at a time.
+// lacks from the workflow itself. Digests decide what belongs to it, whoever it came from.
 
-import { ApplicationFailure } from '@temporalio/activity';
 import type {
   ConversationReference,
   MessageReference,
   TranscriptReference,
 } from '../protocol/activities.js';
 import type { ToolSpec } from '../protocol/agent-definition.js';
-import { FailureType } from '../protocol/failure-types.js';
 import type { Digest, JsonValue } from '../protocol/json.js';
 import type { InputMessage, Message, Untimed } from '../protocol/messages.js';
-import type {
-  ContextPage,
-  ContextQuery,
-  MessagesPage,
-  MessagesQuery,
-} from '../protocol/session.js';
-import { withoutTimestamp } from '../protocol/transcript-digest.js';
+import { emptyTranscriptDigest, withoutTimestamp } from '../protocol/transcript-digest.js';
+import { deepFreeze } from './content-cache.js';
 import type { ContentCache } from './content-cache.js';
 import type { Conversation, ConversationSource } from './conversation.js';
 import { digestOf } from './digest.js';
-
-/** The queries of the workflow an activity belongs to. They reject when it does not answer in time. */
-export interface WorkflowQueries {
-  messages(query: MessagesQuery, signal: AbortSignal): Promise<MessagesPage>;
-  context(query: ContextQuery, signal: AbortSignal): Promise<ContextPage>;
-}
+import { readMessages, readValue, unavailable } from './query-pages.js';
+import type { WorkflowQueries } from './query-pages.js';
 
 export function createConversationSource(
   cache: ContentCache,
   queries: WorkflowQueries,
 ): ConversationSource {
+  const valueOf = async (digest: Digest | undefined, signal: AbortSignal) =>
+    digest === undefined ? undefined : await loadValue(digest, cache, queries, signal);
   return {
     async load(reference, signal) {
       const [transcript, systemPrompt, tools, prepend] = await Promise.all([
         loadTranscript(reference.transcript, cache, queries, signal),
-        valueOf(reference.systemPrompt, cache, queries, signal),
-        valueOf(reference.tools, cache, queries, signal),
-        valueOf(reference.prepend, cache, queries, signal),
+        valueOf(reference.systemPrompt, signal),
+        valueOf(reference.tools, signal),
+        valueOf(reference.prepend, signal),
       ]);
       return toConversation(reference, transcript, {
         systemPrompt: systemPrompt as string | undefined,
@@ -57,7 +48,7 @@ export function createConversationSource(
 }
 
 function toConversation(
-  reference: ConversationReference,
+  { dropBefore = 0 }: ConversationReference,
   transcript: readonly Message[],
   parts: {
     readonly systemPrompt: string | undefined;
@@ -65,13 +56,13 @@ function toConversation(
     readonly prepend: readonly InputMessage[];
   },
 ): Conversation {
-  const kept = transcript.slice(reference.dropBefore ?? 0);
+  const kept = transcript.slice(Math.max(0, dropBefore));
   const timestamp = kept[0]?.timestamp ?? 0;
   return {
     systemPrompt: parts.systemPrompt,
     tools: parts.tools,
     transcript,
-    visible: [...parts.prepend.map((message) => ({ ...message, timestamp })), ...kept],
+    visible: [...parts.prepend.map((message) => toMessage(message, timestamp)), ...kept],
   };
 }
 
@@ -85,20 +76,60 @@ async function loadTranscript(
   for (const added of reference.added) digest = cache.link(digest, added);
   if (digest !== reference.digest) throw unavailable('its reference contradicts itself');
 
-  const references = cache.chain(digest);
+  let references = cache.chain(digest);
   if (references?.length !== reference.length) {
-    return await fetchAll(reference, cache, queries, signal);
+    await catchUp(reference, cache, queries, signal);
+    references = cache.chain(digest);
   }
-  const messages = references.map(([key, timestamp]) => toMessage(cache.get(key), timestamp));
+  const messages =
+    references?.length === reference.length
+      ? await fillGaps(references, cache, queries, signal)
+      : await fetchAll(reference, cache, queries, signal);
+  if (queries.session !== undefined) cache.keepTip(queries.session, reference);
+  return messages;
+}
+
+/**
+ * Links what other workers added since this one last saw the session, if it is still the same branch: then
+ * the links from there lead to the base of the reference.
+ */
+async function catchUp(
+  { base, length, added }: TranscriptReference,
+  cache: ContentCache,
+  queries: WorkflowQueries,
+  signal: AbortSignal,
+): Promise<void> {
+  const tip = queries.session === undefined ? undefined : cache.tip(queries.session);
+  const to = length - added.length;
+  if (tip === undefined || tip.length >= to || base === emptyTranscriptDigest) return;
+  if (cache.chain(tip.digest) === undefined) return;
+  let { digest } = tip;
+  for await (const message of readMessages({ from: tip.length, to }, queries, signal)) {
+    digest = cache.link(digest, [cache.put(withoutTimestamp(message)), message.timestamp]);
+  }
+}
+
+/** The messages of a chain whose order is known; those the cache has lost are read, and no others. */
+async function fillGaps(
+  references: readonly MessageReference[],
+  cache: ContentCache,
+  queries: WorkflowQueries,
+  signal: AbortSignal,
+): Promise<readonly Message[]> {
+  const messages = references.map(([digest, timestamp]) => {
+    const content = cache.get(digest);
+    return content === undefined ? undefined : toMessage(content as Untimed, timestamp);
+  });
   for (let from = 0; from < messages.length; from++) {
     if (messages[from] !== undefined) continue;
     let to = from + 1;
     while (to < messages.length && messages[to] === undefined) to++;
-    for await (const message of fetchRange(from, to, queries, signal)) {
-      if (cache.put(withoutTimestamp(message)) !== references[from]?.[0]) {
+    for await (const message of readMessages({ from, to }, queries, signal)) {
+      const [digest, timestamp] = references[from] as MessageReference;
+      if (cache.put(withoutTimestamp(message)) !== digest) {
         throw unavailable(`message ${from} is not the one its digest names`);
       }
-      messages[from] = message;
+      messages[from] = toMessage(withoutTimestamp(message), timestamp);
       from += 1;
     }
   }
@@ -107,56 +138,20 @@ async function loadTranscript(
 
 /** The whole transcript by query, when the cache does not know the order of its messages. */
 async function fetchAll(
-  reference: TranscriptReference,
+  { length, digest: expected }: TranscriptReference,
   cache: ContentCache,
   queries: WorkflowQueries,
   signal: AbortSignal,
 ): Promise<readonly Message[]> {
   const messages: Message[] = [];
-  let digest = '';
-  for await (const message of fetchRange(0, reference.length, queries, signal)) {
-    const link: MessageReference = [cache.put(withoutTimestamp(message)), message.timestamp];
-    digest = cache.link(digest, link);
-    messages.push(message);
+  let digest = emptyTranscriptDigest;
+  for await (const message of readMessages({ from: 0, to: length }, queries, signal)) {
+    const content = withoutTimestamp(message);
+    digest = cache.link(digest, [cache.put(content), message.timestamp]);
+    messages.push(toMessage(content, message.timestamp));
   }
-  if (digest !== reference.digest) throw unavailable('its messages do not lead to its digest');
+  if (digest !== expected) throw unavailable('its messages do not lead to its digest');
   return messages;
-}
-
-/** Messages `from` to `to` (exclusive) of the workflow's transcript. */
-async function* fetchRange(
-  from: number,
-  to: number,
-  queries: WorkflowQueries,
-  signal: AbortSignal,
-): AsyncGenerator<Message> {
-  let next: MessagesQuery | undefined = { from };
-  let index = from;
-  let slices = '';
-  while (index < to) {
-    if (next === undefined) throw unavailable(`it ends before message ${index}`);
-    const page: MessagesPage = await queries.messages({ ...next, limit: to - index }, signal);
-    if (page.slice !== undefined) {
-      slices += page.slice.text;
-      if (page.next?.from !== index) {
-        yield JSON.parse(slices) as Message;
-        slices = '';
-        index += 1;
-      }
-    }
-    yield* page.messages;
-    index += page.messages.length;
-    next = page.next;
-  }
-}
-
-async function valueOf(
-  digest: Digest | undefined,
-  cache: ContentCache,
-  queries: WorkflowQueries,
-  signal: AbortSignal,
-): Promise<JsonValue | undefined> {
-  return digest === undefined ? undefined : await loadValue(digest, cache, queries, signal);
 }
 
 async function loadValue(
@@ -167,26 +162,13 @@ async function loadValue(
 ): Promise<JsonValue> {
   const cached = cache.get(digest);
   if (cached !== undefined) return cached as JsonValue;
-  let text = '';
-  for (let next: ContextQuery | undefined = { digest }; next !== undefined;) {
-    const page: ContextPage = await queries.context(next, signal);
-    text += page.text;
-    next = page.next;
-  }
-  const value = JSON.parse(text) as JsonValue;
+  const value = await readValue(digest, queries, signal);
   if (digestOf(value) !== digest) throw unavailable(`the value ${digest} is not what it names`);
   cache.put(value as object);
-  return value;
+  return deepFreeze(value);
 }
 
-function toMessage(content: unknown, timestamp: number): Message | undefined {
-  return content === undefined ? undefined : ({ ...(content as Untimed), timestamp } as Message);
-}
-
-function unavailable(why: string): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: FailureType.ConversationUnavailable,
-    message: `The conversation could not be read from its workflow: ${why}.`,
-    nonRetryable: false,
-  });
+/** Frozen, wherever it came from: a hook that changes it fails each time, not now and then. */
+function toMessage(content: Untimed, timestamp: number): Message {
+  return deepFreeze({ ...content, timestamp } as Message);
 }

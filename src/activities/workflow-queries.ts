@@ -6,7 +6,7 @@ import { QueryNotRegisteredError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import { FailureType } from '../protocol/failure-types.js';
 import type { ContextPage, MessagesPage } from '../protocol/session.js';
-import type { WorkflowQueries } from './conversation-source.js';
+import type { WorkflowQueries } from './query-pages.js';
 
 /** One try. A query to a session whose worker died waits for the sticky time-out, a second here. */
 const tryMs = 5_000;
@@ -19,6 +19,7 @@ export function queriesOfPresentWorkflow(client: Client): WorkflowQueries {
   if (workflowId === undefined) throw new Error('This activity belongs to no workflow.');
   const handle = client.workflow.getHandle(workflowId, runId);
   return {
+    session: workflowId,
     messages: (query, signal) =>
       persist<MessagesPage>(client, signal, () => handle.query('messages', query)),
     context: (query, signal) =>

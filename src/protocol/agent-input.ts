@@ -7,11 +7,13 @@ import { durationProblem, toMilliseconds } from './duration.js';
 import { isJsonObject } from './json.js';
 import type { JsonObject } from './json.js';
 import { defaultLimits } from './limits.js';
-import { describe, parsePrompt, toTranscript, transcriptProblem } from './message-input.js';
-import type { Parsed } from './message-input.js';
+import { parsePrompt } from './message-input.js';
 import type { InputMessage, Message, Untimed } from './messages.js';
 import { defaultAgentName, defaultWorkspaceName } from './session.js';
 import type { Lifetime, QueueMode } from './session.js';
+import type { Parse, Parsed } from './shape.js';
+import { describe, excerpt } from './text.js';
+import { parseTranscript } from './transcript-input.js';
 
 /** An `AgentInput` with its defaults filled in. */
 export interface ParsedAgentInput {
@@ -39,16 +41,22 @@ export interface ParsedAgentInput {
 
 type Check = (value: unknown, at: string) => string | undefined;
 
+/** Names are in answers of bounded size. */
+const maxNameLength = 200;
+
+const isName = (value: unknown) =>
+  typeof value === 'string' && value !== '' && value.length <= maxNameLength;
+
 const name: Check = (value, at) =>
-  typeof value === 'string' && value !== ''
+  isName(value)
     ? undefined
-    : `${at}: expected a name, got ${describe(value)}.`;
+    : `${at}: expected a name of at most ${maxNameLength} characters, got ${describe(value)}.`;
 
 const text: Check = (value, at) =>
   typeof value === 'string' ? undefined : `${at}: expected a string, got ${describe(value)}.`;
 
 const names: Check = (value, at) =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '')
+  Array.isArray(value) && [...(value as readonly unknown[])].every((item) => isName(item))
     ? undefined
     : `${at}: expected a list of names, got ${describe(value)}.`;
 
@@ -71,12 +79,16 @@ const limitFields: { readonly [field: string]: Check } = {
   maxImageBytes: positiveInteger,
 };
 
-const fields: { readonly [field: string]: Check } = {
-  prompt: (value, at) => {
-    const parsed = parsePrompt(value, at);
+const problemOf =
+  (parse: Parse): Check =>
+  (value, at) => {
+    const parsed = parse(value, at);
     return 'problem' in parsed ? parsed.problem : undefined;
-  },
-  messages: transcriptProblem,
+  };
+
+const fields: { readonly [field: string]: Check } = {
+  prompt: problemOf(parsePrompt),
+  messages: problemOf(parseTranscript),
   agent: name,
   model: name,
   thinkingLevel: oneOf(...thinkingLevels),
@@ -99,7 +111,7 @@ function objectProblem(
 ): string | undefined {
   if (!isJsonObject(value)) return `${at}: expected an object, got ${describe(value)}.`;
   for (const [field, item] of Object.entries(value)) {
-    const here = at === '' ? field : `${at}.${field}`;
+    const here = at === '' ? excerpt(field, 60) : `${at}.${excerpt(field, 60)}`;
     const check = Object.hasOwn(checks, field) ? checks[field] : undefined;
     if (check === undefined) {
       return `${here}: unknown field; known are ${Object.keys(checks).join(', ')}.`;
@@ -134,6 +146,7 @@ export function parseAgentInput(input: unknown): Parsed<ParsedAgentInput> {
     return { problem: 'idleTimeout: only a session has one; set lifetime to session.' };
   }
   const parsedPrompt = prompt === undefined ? undefined : parsePrompt(prompt, 'prompt');
+  const transcript = messages === undefined ? undefined : parseTranscript(messages, 'messages');
   return {
     value: {
       agent: defaultAgentName,
@@ -143,7 +156,7 @@ export function parseAgentInput(input: unknown): Parsed<ParsedAgentInput> {
       followUpMode: 'one-at-a-time',
       ...withoutUndefined(rest),
       lifetime: lifetime as Lifetime,
-      messages: messages === undefined ? [] : toTranscript(messages as readonly unknown[]),
+      messages: transcript !== undefined && 'value' in transcript ? transcript.value : [],
       ...(parsedPrompt !== undefined && 'value' in parsedPrompt
         ? { prompt: parsedPrompt.value }
         : {}),

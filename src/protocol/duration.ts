@@ -1,6 +1,6 @@
 // Durations as people write them: milliseconds, or a number and a unit as in `30 minutes`.
 
-import { describe } from './message-input.js';
+import { describe } from './text.js';
 
 const unitMs: { readonly [unit: string]: number } = {
   ms: 1,
@@ -24,7 +24,7 @@ function parse(value: unknown): number | undefined {
   const unit = match?.[2]?.toLowerCase() ?? '';
   const factor = Object.hasOwn(unitMs, unit)
     ? unitMs[unit]
-    : unit.endsWith('s') && Object.hasOwn(unitMs, unit.slice(0, -1))
+    : unit.length > 3 && unit.endsWith('s') && Object.hasOwn(unitMs, unit.slice(0, -1))
       ? unitMs[unit.slice(0, -1)]
       : undefined;
   return match === null || factor === undefined ? undefined : Number(match[1]) * factor;

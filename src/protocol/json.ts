@@ -19,19 +19,42 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
+ * Levels of nesting that a value from outside may have. Whatever reads JSON text goes to any depth, but
+ * writing it recurses, and in a workflow an overflowing stack would fail the Workflow Task for ever.
+ */
+export const maxJsonDepth = 128;
+
+/** Whether a value is nested deeper than `maxDepth` levels; a cycle is. */
+export function isNestedTooDeeply(value: unknown, maxDepth: number = maxJsonDepth): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (maxDepth === 0) return true;
+  return Object.values(value).some((item) => isNestedTooDeeply(item, maxDepth - 1));
+}
+
+/**
  * JSON text with sorted keys and without `undefined`, equal for equal values whatever order their
- * fields were set in. Digests are taken from it.
+ * fields were set in. Digests are taken from it, so it is also equal for a value and for what becomes of
+ * it on the way through JSON: a date is its text, NaN is null.
  */
 export function toCanonicalJson(value: unknown): string {
   return JSON.stringify(sortKeys(value));
 }
 
-function sortKeys(value: unknown): unknown {
+function sortKeys(original: unknown): unknown {
+  const value = hasToJson(original) ? (original.toJSON() as unknown) : original;
   if (Array.isArray(value)) return value.map((item) => sortKeys(item));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).filter(([, field]) => field !== undefined);
   entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return Object.fromEntries(entries.map(([key, field]) => [key, sortKeys(field)]));
+}
+
+function hasToJson(value: unknown): value is { toJSON(): unknown } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { toJSON?: unknown }).toJSON === 'function'
+  );
 }
 
 /** Bytes of a string in UTF-8. A lone surrogate counts 3, as encoders write U+FFFD for it. */
@@ -62,7 +85,7 @@ export function jsonSize(value: unknown): number {
 export function cutUtf8(text: string, maxBytes: number, fromEnd = false): string {
   if (text.length * 3 <= maxBytes) return text;
   let low = 0;
-  let high = text.length;
+  let high = Math.min(text.length, Math.max(0, maxBytes));
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     const part = fromEnd ? text.slice(text.length - middle) : text.slice(0, middle);

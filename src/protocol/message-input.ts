@@ -1,11 +1,19 @@
-// Messages as people send them: a bare string, `{"text": …}` or a full message. Checked by hand, as zod
-// has no place in the sandbox. Every problem is one sentence that names the field.
+// Messages as people send them: a bare string, `{"text": …}` or a full message. Fields that no message has
+// are left out, so that nothing unknown enters the transcript.
 
-import { isJsonObject } from './json.js';
-import type { JsonObject } from './json.js';
-import type { InputMessage, Message, Untimed, UserContent } from './messages.js';
-
-export type Parsed<T> = { readonly value: T } | { readonly problem: string };
+import { isJsonObject, isNestedTooDeeply, maxJsonDepth } from './json.js';
+import type { InputMessage, UserContent } from './messages.js';
+import {
+  expecting,
+  own,
+  parseAny,
+  parseFields,
+  parseItems,
+  parseName,
+  parseString,
+} from './shape.js';
+import type { Parse, Parsed } from './shape.js';
+import { describe } from './text.js';
 
 /** One message that may be queued or given as a prompt: from a user, or custom. */
 export function parseInputMessage(input: unknown, at: string): Parsed<InputMessage> {
@@ -19,27 +27,27 @@ export function parseInputMessage(input: unknown, at: string): Parsed<InputMessa
       problem: `${at}: expected a string, {"text": …} or a message, got ${describe(input)}.`,
     };
   }
-  const { role = 'user' } = input;
-  if ('text' in input && input['content'] === undefined && role === 'user') {
-    if (typeof input['text'] !== 'string') {
-      return { problem: `${at}.text: expected a string, got ${describe(input['text'])}.` };
-    }
-    return parseInputMessage(input['text'], at);
+  const tooDeep = depthProblem(input, at);
+  if (tooDeep !== undefined) return { problem: tooDeep };
+  const role = own(input, 'role') ?? 'user';
+  const text = own(input, 'text');
+  const content = own(input, 'content') ?? undefined;
+  if (text !== undefined && content === undefined && role === 'user') {
+    const parsed = parseString(text, `${at}.text`);
+    return 'problem' in parsed ? parsed : parseInputMessage(parsed.value, at);
   }
-  if (role !== 'user' && role !== 'custom') {
-    return { problem: `${at}.role: expected user or custom, got ${describe(role)}.` };
+  if (role === 'user') {
+    const parsed = parseFields(input, at, { required: { content: parseContent } });
+    return 'problem' in parsed ? parsed : { value: { role, ...parsed.value } as InputMessage };
   }
-  const problem = contentProblem(input['content'], `${at}.content`);
-  if (problem !== undefined) return { problem };
-  const content = input['content'] as unknown as string | UserContent;
-  if (role === 'user') return { value: { role, content } };
-  if (typeof input['customType'] !== 'string' || input['customType'] === '') {
-    return { problem: `${at}.customType: expected a name, got ${describe(input['customType'])}.` };
+  if (role === 'custom') {
+    const parsed = parseFields(input, at, {
+      required: { customType: parseName, content: parseContent },
+      optional: { details: parseAny },
+    });
+    return 'problem' in parsed ? parsed : { value: { role, ...parsed.value } as InputMessage };
   }
-  const { customType, details } = input;
-  return {
-    value: { role, customType, content, ...(details === undefined ? {} : { details }) },
-  };
+  return { problem: `${at}.role: expected user or custom, got ${describe(role)}.` };
 }
 
 /** A prompt: one message or a list of them. */
@@ -49,150 +57,65 @@ export function parsePrompt(input: unknown, at: string): Parsed<readonly InputMe
     return 'problem' in parsed ? parsed : { value: [parsed.value] };
   }
   if (input.length === 0) return { problem: `${at}: the list is empty.` };
-  const messages: InputMessage[] = [];
-  for (const [index, item] of input.entries()) {
-    const parsed = parseInputMessage(item, `${at}[${index}]`);
-    if ('problem' in parsed) return parsed;
-    messages.push(parsed.value);
-  }
-  return { value: messages };
+  return parseItems(input, at, parseInputMessage);
 }
 
-/** Why a value is no transcript to start from; undefined when it is one. */
-export function transcriptProblem(input: unknown, at: string): string | undefined {
-  if (!Array.isArray(input)) return `${at}: expected a list of messages, got ${describe(input)}.`;
-  for (const [index, item] of input.entries()) {
-    const problem = messageProblem(item, `${at}[${index}]`);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+export function depthProblem(value: unknown, at: string): string | undefined {
+  return isNestedTooDeeply(value) ? `${at}: nested deeper than ${maxJsonDepth} levels.` : undefined;
 }
 
-/** A checked transcript as messages; times that are missing are the caller's to give. */
-export function toTranscript(input: readonly unknown[]): readonly (Untimed | Message)[] {
-  return input as readonly (Untimed | Message)[];
-}
-
-const stopReasons = ['stop', 'length', 'toolUse', 'error', 'aborted'];
-const usageFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning', 'total'];
-
-function messageProblem(message: unknown, at: string): string | undefined {
-  if (!isJsonObject(message)) return `${at}: expected a message, got ${describe(message)}.`;
-  const { timestamp } = message;
-  if (timestamp !== undefined && !Number.isFinite(timestamp)) {
-    return `${at}.timestamp: expected milliseconds, got ${describe(timestamp)}.`;
+/** A user's text, or blocks. What says nothing at all is refused: providers would refuse it for ever. */
+export const parseContent: Parse<string | UserContent> = (content, at) => {
+  if (typeof content === 'string') {
+    return content === '' ? { problem: `${at}: the text is empty.` } : { value: content };
   }
-  switch (message['role'] as Message['role']) {
-    case 'user':
-      return contentProblem(message['content'], `${at}.content`);
-    case 'custom':
-      return (
-        stringProblem(message, 'customType', at) ??
-        contentProblem(message['content'], `${at}.content`)
-      );
-    case 'compactionSummary':
-    case 'branchSummary':
-      return stringProblem(message, 'text', at);
-    case 'toolResult':
-      return (
-        stringProblem(message, 'toolCallId', at) ??
-        stringProblem(message, 'toolName', at) ??
-        (typeof message['isError'] === 'boolean'
-          ? undefined
-          : `${at}.isError: expected true or false, got ${describe(message['isError'])}.`) ??
-        (Array.isArray(message['content'])
-          ? blocksProblem(message['content'], `${at}.content`, true)
-          : `${at}.content: expected a list of blocks, got ${describe(message['content'])}.`)
-      );
-    case 'assistant':
-      return assistantProblem(message, at);
-    default:
-      return `${at}.role: expected user, assistant, toolResult, custom, compactionSummary or branchSummary, got ${describe(message['role'])}.`;
-  }
-}
-
-function assistantProblem(message: JsonObject, at: string): string | undefined {
-  const { content, stopReason, usage } = message;
   if (!Array.isArray(content)) {
-    return `${at}.content: expected a list of blocks, got ${describe(content)}.`;
+    return {
+      problem: `${at}: expected a string or a list of text and image blocks, got ${describe(content)}.`,
+    };
   }
-  if (typeof stopReason !== 'string' || !stopReasons.includes(stopReason)) {
-    return `${at}.stopReason: expected one of ${stopReasons.join(', ')}, got ${describe(stopReason)}.`;
-  }
-  if (!isJsonObject(usage) || !usageFields.every((field) => Number.isFinite(usage[field]))) {
-    return `${at}.usage: expected the numbers ${usageFields.join(', ')}, got ${describe(usage)}.`;
-  }
-  for (const [index, block] of (content as readonly unknown[]).entries()) {
-    const problem = assistantBlockProblem(block, `${at}.content[${index}]`);
-    if (problem !== undefined) return problem;
-  }
-  return stringProblem(message, 'provider', at) ?? stringProblem(message, 'model', at);
-}
+  if (content.length === 0) return { problem: `${at}: the list is empty.` };
+  const parsed = parseBlocks(content, at);
+  if (
+    'value' in parsed &&
+    parsed.value.every((block) => block.type === 'text' && block.text === '')
+  )
+    return { problem: `${at}: the text is empty.` };
+  return parsed;
+};
 
-function assistantBlockProblem(block: unknown, at: string): string | undefined {
-  if (!isJsonObject(block)) return `${at}: expected a block, got ${describe(block)}.`;
-  switch (block['type'] as 'text' | 'thinking' | 'toolCall') {
-    case 'text':
-      return stringProblem(block, 'text', at);
-    case 'thinking':
-      return stringProblem(block, 'thinking', at);
-    case 'toolCall':
-      return (
-        stringProblem(block, 'id', at) ??
-        stringProblem(block, 'name', at) ??
-        (isJsonObject(block['arguments'])
-          ? undefined
-          : `${at}.arguments: expected an object, got ${describe(block['arguments'])}.`)
-      );
-    default:
-      return `${at}.type: expected text, thinking or toolCall, got ${describe(block['type'])}.`;
+/** A list of text and image blocks, which may be empty. */
+export const parseBlocks: Parse<UserContent> = (blocks, at) =>
+  Array.isArray(blocks)
+    ? (parseItems(blocks, at, parseBlock) as Parsed<UserContent>)
+    : { problem: `${at}: expected a list of blocks, got ${describe(blocks)}.` };
+
+const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+const parseBase64 = expecting(
+  'base64 data',
+  (value): value is string => typeof value === 'string' && base64.test(value),
+);
+
+const parseMimeType = expecting(
+  'a mime type like image/png',
+  (value): value is string => typeof value === 'string' && /^image\/[\w.+-]+$/.test(value),
+);
+
+const parseBlock: Parse = (block, at) => {
+  if (!isJsonObject(block)) {
+    return { problem: `${at}: expected a block, got ${describe(block)}.` };
   }
-}
+  const type = own(block, 'type');
+  if (type === 'text') return withType(type, parseFields(block, at, textShape));
+  if (type === 'image') return withType(type, parseFields(block, at, imageShape));
+  return { problem: `${at}.type: expected text or image, got ${describe(type)}.` };
+};
 
-function contentProblem(content: unknown, at: string): string | undefined {
-  if (typeof content === 'string') return content === '' ? `${at}: the text is empty.` : undefined;
-  if (!Array.isArray(content)) {
-    return `${at}: expected a string or a list of text and image blocks, got ${describe(content)}.`;
-  }
-  return blocksProblem(content, at, false);
-}
+export const textShape = { required: { text: parseString } };
+const imageShape = { required: { data: parseBase64, mimeType: parseMimeType } };
 
-function blocksProblem(
-  blocks: readonly unknown[],
-  at: string,
-  mayBeEmpty: boolean,
-): string | undefined {
-  if (blocks.length === 0 && !mayBeEmpty) return `${at}: the list is empty.`;
-  for (const [index, block] of blocks.entries()) {
-    const here = `${at}[${index}]`;
-    if (!isJsonObject(block)) return `${here}: expected a block, got ${describe(block)}.`;
-    if (block['type'] === 'text') {
-      const problem = stringProblem(block, 'text', here);
-      if (problem !== undefined) return problem;
-    } else if (block['type'] === 'image') {
-      const problem = stringProblem(block, 'data', here) ?? stringProblem(block, 'mimeType', here);
-      if (problem !== undefined) return problem;
-    } else {
-      return `${here}.type: expected text or image, got ${describe(block['type'])}.`;
-    }
-  }
-  return undefined;
-}
-
-function stringProblem(object: JsonObject, field: string, at: string): string | undefined {
-  const value = object[field];
-  return typeof value === 'string'
-    ? undefined
-    : `${at}.${field}: expected a string, got ${describe(value)}.`;
-}
-
-/** A value in an error message: short, and never the whole of something large. */
-export function describe(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'an object';
-  const text =
-    typeof value === 'string' ? JSON.stringify(value) : String(value as number | boolean);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+/** A block's fields after its type. */
+export function withType<T extends string>(type: T, parsed: Parsed<object>): Parsed<unknown> {
+  return 'problem' in parsed ? parsed : { value: { type, ...parsed.value } };
 }

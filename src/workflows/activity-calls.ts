@@ -86,7 +86,9 @@ export function hookCaller(summary: string): AgentActivities {
 export function toolSummary(name: string, args: JsonObject): string {
   const first = ['command', 'path', ...Object.keys(args)]
     .map((field) => args[field])
-    .find((value) => typeof value === 'string');
-  const text = typeof first === 'string' ? ` · ${first.replace(/\s+/g, ' ').trim()}` : '';
+    .find((value) => typeof value === 'string' && value.trim() !== '');
+  // More than enough for the line: an argument may be a whole file.
+  const start = typeof first === 'string' ? first.trimStart().slice(0, 10 * maxSummaryBytes) : '';
+  const text = start === '' ? '' : ` · ${start.replace(/\s+/g, ' ').trim()}`;
   return cutUtf8(`${name}${text}`, maxSummaryBytes);
 }

@@ -47,6 +47,8 @@ export class AgentSession {
   usage: Usage = zeroUsage;
   lastError: string | undefined;
 
+  /** An abort came between a start and its run. */
+  #abortsNextRun = false;
   readonly #rootScope: CancellationScope;
   #agent: { readonly definition: ResolvedAgent; readonly digest: Digest } | undefined;
 
@@ -59,6 +61,17 @@ export class AgentSession {
     this.followUp = createQueue(input.followUpMode);
     for (const message of input.messages) this.append(message);
     this.usage = zeroUsage;
+    // Before any handler: signals that came with the start find the session busy.
+    if (input.lifetime === 'session' && input.prompt !== undefined) {
+      this.pendingStart = { kind: 'prompt', messages: input.prompt };
+    }
+  }
+
+  /** Stops the present run, also one that was accepted and has not begun. When idle, nothing. */
+  abort(): void {
+    const beginsOnItsOwn = this.input.lifetime === 'run' && this.runs === 0;
+    if (this.runScope !== undefined) this.runScope.cancel();
+    else if (this.pendingStart !== undefined || beginsOnItsOwn) this.#abortsNextRun = true;
   }
 
   beginRun(scope: CancellationScope): void {
@@ -67,6 +80,8 @@ export class AgentSession {
     this.turns = 0;
     // An approval waits for a person, not for an activity: cancelling the scope does not end it.
     scope.cancelRequested.catch(() => this.approvals.abort());
+    if (this.#abortsNextRun) scope.cancel();
+    this.#abortsNextRun = false;
   }
 
   endRun(): void {

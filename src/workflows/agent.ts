@@ -17,6 +17,7 @@ import { FailureType } from '../protocol/failure-types.js';
 import { everyArgumentRaw } from '../protocol/handlers.js';
 import { payloadLimits } from '../protocol/limits.js';
 import type { AgentRunResult, AgentSessionResult } from '../protocol/session.js';
+import { wellFormed } from '../protocol/text.js';
 import { AgentSession } from './agent-session.js';
 import { planContinue } from './continuation.js';
 import { runAgentLoop } from './loop.js';
@@ -86,8 +87,6 @@ function continuation(session: AgentSession): RunStart {
 
 /** Lifetime `session`: open for further prompts until `close`, cancel or `idleTimeout`. */
 async function serve(session: AgentSession): Promise<AgentSessionResult> {
-  const { prompt } = session.input;
-  if (prompt !== undefined) session.pendingStart = { kind: 'prompt', messages: prompt };
   while (!session.isCancelled()) {
     const start = session.pendingStart;
     if (start !== undefined) {
@@ -147,7 +146,7 @@ function runFailure({
     model: FailureType.ModelError,
     hook: FailureType.HookError,
   }[cause];
-  return ApplicationFailure.nonRetryable(errorMessage, type);
+  return ApplicationFailure.nonRetryable(wellFormed(errorMessage), type);
 }
 
 function stopReasonOf(session: AgentSession, outcome: RunOutcome): AgentRunResult['stopReason'] {

@@ -4,7 +4,15 @@
 import { toCanonicalJson } from '../protocol/json.js';
 import type { JsonObject } from '../protocol/json.js';
 import type { AgentState } from '../protocol/session.js';
+import { excerpt } from '../protocol/text.js';
+import { fitting } from './fitting.js';
+import { cutEscaped } from './json-slice.js';
 import type { ApprovalOutcome } from './loop-effects.js';
+
+const maxListed = 100;
+const maxNamed = 10;
+const maxNameBytes = 1_000;
+const maxArgsBytes = 2_000;
 
 interface PendingApproval {
   readonly toolCallId: string;
@@ -46,14 +54,16 @@ export class Approvals {
     | { readonly toolCallId: string; readonly toolName: string }
     | { readonly problem: string } {
     if (this.#pending.size === 0) return { problem: 'No approval is pending.' };
-    const waiting = [...this.#pending.keys()].join(', ');
+    const waiting = namesOf([...this.#pending.keys()]);
     if (toolCallId === undefined && this.#pending.size > 1) {
       return { problem: `Several approvals are pending; name one by toolCallId: ${waiting}.` };
     }
     const pending =
       toolCallId === undefined ? [...this.#pending.values()][0] : this.#pending.get(toolCallId);
     if (pending === undefined) {
-      return { problem: `No approval is pending for ${toolCallId}; pending: ${waiting}.` };
+      return {
+        problem: `No approval is pending for ${excerpt(toolCallId ?? '', 100)}; pending: ${waiting}.`,
+      };
     }
     this.#pending.delete(pending.toolCallId);
     pending.settle(
@@ -70,11 +80,19 @@ export class Approvals {
     this.#pending.clear();
   }
 
-  summaries(): AgentState['pendingApprovals'] {
-    return [...this.#pending.values()].slice(0, 20).map(({ toolCallId, toolName, args }) => ({
-      toolCallId,
-      toolName,
-      args: toCanonicalJson(args).slice(0, 2_000),
+  /** The oldest, as many as fit in `maxBytes` of JSON; at least one, as its parts are cut. */
+  summaries(maxBytes: number): AgentState['pendingApprovals'] {
+    const summaries = [...this.#pending.values()].slice(0, maxListed).map((pending) => ({
+      toolCallId: cutEscaped(pending.toolCallId, maxNameBytes),
+      toolName: cutEscaped(pending.toolName, maxNameBytes),
+      args: cutEscaped(toCanonicalJson(pending.args), maxArgsBytes),
     }));
+    return fitting(summaries, maxBytes);
   }
+}
+
+function namesOf(toolCallIds: readonly string[]): string {
+  const named = toolCallIds.slice(0, maxNamed).map((id) => excerpt(id, 100));
+  const more = toolCallIds.length - named.length;
+  return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -1,16 +1,19 @@
 // What the Web UI shows of a running session: a few lines of markdown. Free: it is in no history.
 
 import { textOf } from '../protocol/messages.js';
+import { excerpt } from '../protocol/text.js';
 import type { AgentSession } from './agent-session.js';
 import { statusOf } from './session-state.js';
 
 const maxAnswerCharacters = 2_000;
+const maxTools = 10;
 
 export function currentDetails(session: AgentSession): string {
   const { usage, agent, runScope, pendingToolCalls, steering, followUp } = session;
-  const tools = [...pendingToolCalls.values()].map(
-    ({ toolName, status }) => `\`${toolName}\` (${status.replaceAll('_', ' ')})`,
-  );
+  const tools = [...pendingToolCalls.values()]
+    .slice(0, maxTools)
+    .map(({ toolName, status }) => `\`${excerpt(toolName, 80)}\` (${status.replaceAll('_', ' ')})`);
+  if (pendingToolCalls.size > maxTools) tools.push(`${pendingToolCalls.size - maxTools} more`);
   const queued = steering.entries.length + followUp.entries.length;
   const lines = [
     `**Status:** ${statusOf(session).replaceAll('_', ' ')}`,
@@ -19,7 +22,9 @@ export function currentDetails(session: AgentSession): string {
     ...(tools.length === 0 ? [] : [`**Tools:** ${tools.join(', ')}`]),
     ...(queued === 0 ? [] : [`**Queued:** ${queued}`]),
     `**Tokens:** ${usage.input} in, ${usage.output} out`,
-    ...(session.lastError === undefined ? [] : [`**Last error:** ${session.lastError}`]),
+    ...(session.lastError === undefined
+      ? []
+      : [`**Last error:** ${excerpt(session.lastError, 1_000)}`]),
   ];
   const answer = lastAnswer(session);
   return lines.join('  \n') + (answer === undefined ? '' : `\n\n---\n\n${answer}`);
@@ -31,7 +36,7 @@ function lastAnswer({ transcript }: AgentSession): string | undefined {
     if (message?.role !== 'assistant') continue;
     const text = textOf(message.content);
     if (text === '') continue;
-    return text.length > maxAnswerCharacters ? `${text.slice(0, maxAnswerCharacters)}…` : text;
+    return excerpt(text, maxAnswerCharacters);
   }
   return undefined;
 }

@@ -14,7 +14,14 @@ import type { JsonObject } from '../protocol/json.js';
 import { payloadLimits, queueLimits } from '../protocol/limits.js';
 import { toolCallsOf } from '../protocol/messages.js';
 import type { ToolResultMessage } from '../protocol/messages.js';
+import { fitting } from './fitting.js';
+import { cutEscaped } from './json-slice.js';
 import type { Transcript } from './transcript.js';
+
+/** What an event takes beside the content that the query adds: seldom more than a few hundred bytes. */
+const maxEventBytes = 64_000;
+/** A text in an event that is larger. */
+const maxFieldBytes = 2_000;
 
 export class EventLog {
   #events: LoggedEvent[] = [];
@@ -63,16 +70,17 @@ export class EventLog {
     if (event.type === 'message_end') {
       return withContent(event, 'content', transcript.at(event.message));
     }
+    const shown = shortened(event);
     if (event.type === 'tool_execution_start') {
       const message = transcript.at(event.message);
       const calls = message?.role === 'assistant' ? toolCallsOf(message) : [];
       const call = calls.find(({ id }) => id === event.toolCallId);
-      return withContent(event, 'args', call?.arguments);
+      return withContent(shown, 'args', call?.arguments);
     }
     if (event.type === 'tool_execution_end') {
-      return withContent(event, 'result', this.#resultOf(event.toolCallId, transcript));
+      return withContent(shown, 'result', this.#resultOf(event.toolCallId, transcript));
     }
-    return event;
+    return shown;
   }
 
   #resultOf(toolCallId: string, transcript: Transcript): JsonObject | undefined {
@@ -93,8 +101,18 @@ function resultFields(message: ToolResultMessage): JsonObject {
   return { content, details, isError, durationMs, usage } as unknown as JsonObject;
 }
 
+/** An event that would not fit beside others: long texts are cut, and long lists. */
+function shortened(event: LoggedEvent): ReportedEvent {
+  if (jsonSize(event) <= maxEventBytes) return event;
+  const fields = Object.entries(event).map(([field, value]: [string, unknown]) => {
+    if (typeof value === 'string') return [field, cutEscaped(value, maxFieldBytes)];
+    return [field, Array.isArray(value) ? fitting(value, maxEventBytes / 2) : value];
+  });
+  return { ...(Object.fromEntries(fields) as LoggedEvent), omitted: true };
+}
+
 function withContent(
-  event: LoggedEvent,
+  event: ReportedEvent,
   field: 'content' | 'args' | 'result',
   value: unknown,
 ): ReportedEvent {

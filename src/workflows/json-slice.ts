@@ -7,6 +7,15 @@ function escapedLength(text: string): number {
   return utf8Length(JSON.stringify(text));
 }
 
+/** The longest start of `text` that takes at most about `maxBytes` as a string of JSON, and never more. */
+export function cutEscaped(text: string, maxBytes: number): string {
+  let cut = cutUtf8(text, maxBytes);
+  while (cut !== '' && escapedLength(cut) > maxBytes) {
+    cut = cutUtf8(cut, Math.floor((utf8Length(cut) * maxBytes) / escapedLength(cut)) - 1);
+  }
+  return cut;
+}
+
 /**
  * The part of the value's JSON text from `offset` (UTF-16 units) that takes at most `maxBytes` inside an
  * answer. `end` is where the next part begins; undefined when this one is the last.
@@ -17,10 +26,7 @@ export function jsonSlice(
   maxBytes: number,
 ): { readonly text: string; readonly end: number | undefined } {
   const whole = JSON.stringify(value);
-  let text = cutUtf8(whole.slice(offset, offset + maxBytes), maxBytes);
-  while (text.length > 1 && escapedLength(text) > maxBytes) {
-    text = cutUtf8(text, Math.floor((utf8Length(text) * maxBytes) / escapedLength(text)) - 1);
-  }
+  const text = cutEscaped(whole.slice(offset, offset + maxBytes), maxBytes);
   const end = offset + text.length;
   return { text, end: end < whole.length ? end : undefined };
 }

@@ -3,6 +3,7 @@
 
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { RawValue } from '@temporalio/common';
+import { excerpt } from '../protocol/text.js';
 import { refusedReferenceEncoding } from '../protocol/handlers.js';
 
 export type Decoded =
@@ -30,7 +31,7 @@ export function decodePayload(raw: RawValue | undefined): Decoded {
     const cause = error instanceof Error ? error.message : String(error);
     return {
       kind: 'undecodable',
-      reason: `The argument cannot be decoded; send JSON. (${cause.slice(0, 200)})`,
+      reason: `The argument cannot be decoded; send JSON. (${excerpt(cause, 200)})`,
     };
   }
 }

@@ -5,7 +5,8 @@ import { isJsonObject } from '../protocol/json.js';
 import type { SignalKind } from '../protocol/events.js';
 import { signalKinds } from '../protocol/events.js';
 import type { SubmitOutcome } from '../protocol/handlers.js';
-import { describe, parseInputMessage, parsePrompt } from '../protocol/message-input.js';
+import { parseInputMessage, parsePrompt } from '../protocol/message-input.js';
+import { describe, excerpt } from '../protocol/text.js';
 import type { AgentSession } from './agent-session.js';
 import { planContinue } from './continuation.js';
 import type { Decoded } from './payload.js';
@@ -13,6 +14,7 @@ import { enqueue, previewOf } from './queues.js';
 import type { FirstOutcome } from './remembered-ids.js';
 
 const maxIdLength = 200;
+const maxReasonLength = 2_000;
 
 /** Carries out one signal, or one submitted input of that kind. */
 export function acceptInput(
@@ -74,7 +76,7 @@ function carryOut(
     case 'continue':
       return startContinue(session, id);
     case 'abort':
-      session.runScope?.cancel();
+      session.abort();
       return { outcome: 'accepted' };
     case 'approve':
     case 'deny':
@@ -142,6 +144,8 @@ function answerApproval(
   id: string | undefined,
 ): FirstOutcome {
   const { approvals } = session;
+  const misunderstood = answerProblem(payload);
+  if (misunderstood !== undefined) return reject(session, kind, id, misunderstood);
   const fields = isJsonObject(payload) ? payload : {};
   // A bare string is the call's id; for `deny` also the reason, as `deny` is mostly said with one.
   const text = typeof payload === 'string' && payload !== '' ? payload : undefined;
@@ -154,7 +158,7 @@ function answerApproval(
   if (reason !== undefined && typeof reason !== 'string') {
     return reject(session, kind, id, `reason: expected a string, got ${describe(reason)}.`);
   }
-  const cut = reason?.slice(0, 2_000);
+  const cut = reason === undefined ? undefined : excerpt(reason, maxReasonLength);
   const answered = approvals.answer({
     approved: kind === 'approve',
     ...(toolCallId === undefined ? {} : { toolCallId }),
@@ -170,12 +174,26 @@ function answerApproval(
   return { outcome: 'accepted' };
 }
 
+const answerFields = ['toolCallId', 'reason', 'text', 'id'];
+
+/** What is not understood approves nothing: a mistyped field must not become the only pending call. */
+function answerProblem(payload: unknown): string | undefined {
+  if (payload === undefined || typeof payload === 'string') return undefined;
+  if (!isJsonObject(payload)) {
+    return `message: expected a toolCallId or an object, got ${describe(payload)}.`;
+  }
+  const unknown = Object.keys(payload).find((field) => !answerFields.includes(field));
+  if (unknown === undefined) return undefined;
+  return `${excerpt(unknown, 60)}: unknown field; known are ${answerFields.join(', ')}.`;
+}
+
 function reject(
   session: AgentSession,
   kind: SignalKind,
   id: string | undefined,
-  reason: string,
+  problem: string,
 ): FirstOutcome {
+  const reason = excerpt(problem, maxReasonLength);
   session.emit({ type: 'rejected', kind, ...(id === undefined ? {} : { id }), reason });
   return { outcome: 'rejected', reason };
 }

@@ -1,14 +1,19 @@
 // The answers of the queries `state` and `response`.
 
-import { cutUtf8, utf8Length } from '../protocol/json.js';
+import { utf8Length } from '../protocol/json.js';
 import { payloadLimits } from '../protocol/limits.js';
 import { textOf, toolCallsOf } from '../protocol/messages.js';
 import type { AssistantMessage } from '../protocol/messages.js';
 import type { AgentState, ResponseMessage, SessionStatus } from '../protocol/session.js';
 import type { AgentSession } from './agent-session.js';
+import { fitting } from './fitting.js';
+import { cutEscaped } from './json-slice.js';
 import { summariesOf } from './queues.js';
 
-const maxSummariesBytes = 40_000;
+/** Shares of the state's page. */
+const shares = { queue: 25_000, approvals: 40_000, toolCalls: 30_000 } as const;
+const maxNameBytes = 1_000;
+const maxErrorBytes = 4_000;
 
 export function statusOf(session: AgentSession): SessionStatus {
   if (session.closed) return 'closed';
@@ -28,25 +33,36 @@ export function stateOf(session: AgentSession): AgentState {
     ...(agent === undefined ? {} : { model: agent.models[agent.model] ?? agent.model }),
     runs: session.runs,
     turn: session.runScope === undefined ? 0 : session.turns,
-    pendingToolCalls: [...session.pendingToolCalls.values()].slice(0, 200),
+    pendingToolCalls: pendingToolCalls(session),
     queues: {
-      steering: summariesOf(steering.entries, maxSummariesBytes),
-      followUp: summariesOf(followUp.entries, maxSummariesBytes),
+      steering: summariesOf(steering.entries, shares.queue),
+      followUp: summariesOf(followUp.entries, shares.queue),
       steeringLength: steering.entries.length,
       followUpLength: followUp.entries.length,
     },
-    pendingApprovals: session.approvals.summaries(),
+    pendingApprovals: session.approvals.summaries(shares.approvals),
     usage: session.usage,
-    ...(session.lastError === undefined ? {} : { lastError: session.lastError }),
+    ...(session.lastError === undefined
+      ? {}
+      : { lastError: cutEscaped(session.lastError, maxErrorBytes) }),
     transcriptLength: session.transcript.length,
     undelivered: session.closed ? session.undelivered() : [],
   };
 }
 
+function pendingToolCalls(session: AgentSession): AgentState['pendingToolCalls'] {
+  const calls = [...session.pendingToolCalls.values()].slice(0, 200).map((call) => ({
+    ...call,
+    toolCallId: cutEscaped(call.toolCallId, maxNameBytes),
+    toolName: cutEscaped(call.toolName, maxNameBytes),
+  }));
+  return fitting(calls, shares.toolCalls);
+}
+
 /** The last answer, its text cut to `maxBytes`; null before there is one. Reasoning is left out. */
 export function responseOf(
   { transcript }: AgentSession,
-  maxBytes: number = payloadLimits.maxPageBytes / 2,
+  maxBytes: number = payloadLimits.maxPageBytes / 2 - 512,
 ): ResponseMessage | null {
   for (let i = transcript.length - 1; i >= 0; i--) {
     const message = transcript.at(i);
@@ -59,7 +75,7 @@ export function responseOf(
 
 function toResponse(message: AssistantMessage, maxBytes: number): ResponseMessage {
   const text = textOf(message.content);
-  const content = cutUtf8(text, maxBytes);
+  const content = cutEscaped(text, maxBytes);
   const calls = toolCallsOf(message).map(({ id, name, arguments: args }) => ({
     id,
     type: 'function' as const,

@@ -36,7 +36,7 @@ export class Transcript {
 
   /** Appends and returns the index. A message with a time of its own keeps it. */
   append(message: Untimed | Message, now: number): number {
-    const timestamp = 'timestamp' in message ? message.timestamp : now;
+    const timestamp = ('timestamp' in message ? message.timestamp : undefined) ?? now;
     const untimed = withoutTimestamp(message);
     const reference: MessageReference = [digestOf(untimed), timestamp];
     this.#messages.push({ ...untimed, timestamp } as Message);

@@ -4,6 +4,7 @@
 import type { Digest, JsonValue } from '../protocol/json.js';
 import { payloadLimits } from '../protocol/limits.js';
 import type { ContextPage, ContextQuery } from '../protocol/session.js';
+import { describe } from '../protocol/text.js';
 import { digestOf } from './digest.js';
 import { jsonSlice } from './json-slice.js';
 
@@ -44,7 +45,8 @@ export class ValueStore {
   /** @throws Error when nothing has this digest: the query fails with its message. */
   page({ digest, offset = 0 }: ContextQuery): ContextPage {
     const value = this.#values.get(digest);
-    if (value === undefined) throw new Error(`Nothing with the digest ${digest} is in use.`);
+    if (value === undefined)
+      throw new Error(`Nothing with the digest ${describe(digest)} is in use.`);
     const { text, end } = jsonSlice(value, offset, payloadLimits.maxPageBytes - 512);
     return { text, ...(end === undefined ? {} : { next: { digest, offset: end } }) };
   }
