@@ -111,7 +111,8 @@ function objectProblem(
 ): string | undefined {
   if (!isJsonObject(value)) return `${at}: expected an object, got ${describe(value)}.`;
   for (const [field, item] of Object.entries(value)) {
-    const here = at === '' ? excerpt(field, 60) : `${at}.${excerpt(field, 60)}`;
+    const shown = /^\w+$/.test(field) ? field : JSON.stringify(field);
+    const here = at === '' ? excerpt(shown, 60) : `${at}.${excerpt(shown, 60)}`;
     const check = Object.hasOwn(checks, field) ? checks[field] : undefined;
     if (check === undefined) {
       return `${here}: unknown field; known are ${Object.keys(checks).join(', ')}.`;
@@ -139,7 +140,8 @@ export function parseAgentInput(input: unknown): Parsed<ParsedAgentInput> {
   const problem = objectProblem(input, fields, '');
   if (problem !== undefined) return { problem };
   const { prompt, messages, lifetime = 'run', idleTimeout, limits, ...rest } = input;
-  if (lifetime === 'run' && prompt === undefined && messages === undefined) {
+  const continues = Array.isArray(messages) && messages.length > 0;
+  if (lifetime === 'run' && prompt === undefined && !continues) {
     return { problem: 'prompt: a run needs a prompt, or messages to continue from.' };
   }
   if (lifetime === 'run' && idleTimeout !== undefined) {
