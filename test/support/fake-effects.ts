@@ -19,6 +19,7 @@ import type {
   BeforeToolCallOutcome,
   ChatOutcome,
   ExecutableCall,
+  LoopAgent,
   LoopEffects,
   LoopLimits,
   LoopSettings,
@@ -38,7 +39,8 @@ export interface FakeWorldOptions {
   readonly replies: readonly (ChatOutcome | ((world: FakeWorld) => Awaitable<ChatOutcome>))[];
   readonly tools?: readonly ToolSpec[];
   readonly execute?: (call: ExecutableCall, world: FakeWorld) => Awaitable<ToolResult>;
-  readonly resolve?: (world: FakeWorld) => Awaitable<Exclude<ResolveOutcome, { kind: 'resolved' }>>;
+  /** Default: `agent`, which has the tools and hooks given here. */
+  readonly resolve?: (world: FakeWorld, agent: LoopAgent) => Awaitable<ResolveOutcome>;
   readonly beforeToolCall?: (
     call: ExecutableCall,
     world: FakeWorld,
@@ -141,6 +143,13 @@ export function createFakeWorld(options: FakeWorldOptions): FakeWorld {
     return batch;
   }
 
+  const agent: LoopAgent = {
+    tools: options.tools ?? [toolSpec('echo')],
+    hasBeforeToolCall: options.beforeToolCall !== undefined,
+    hasAfterToolCall: options.afterToolCall !== undefined,
+    hasPrepareNextTurn: options.prepareNextTurn !== undefined,
+    hasShouldStopAfterTurn: options.shouldStopAfterTurn !== undefined,
+  };
   const effects: LoopEffects = {
     isAborted: () => abortedAfter !== undefined,
     append: (message) => {
@@ -160,17 +169,7 @@ export function createFakeWorld(options: FakeWorldOptions): FakeWorld {
       begin<ResolveOutcome>(
         'resolveAgent',
         () => ({ kind: 'aborted' }),
-        () =>
-          options.resolve?.(world) ?? {
-            kind: 'resolved',
-            agent: {
-              tools: options.tools ?? [toolSpec('echo')],
-              hasBeforeToolCall: options.beforeToolCall !== undefined,
-              hasAfterToolCall: options.afterToolCall !== undefined,
-              hasPrepareNextTurn: options.prepareNextTurn !== undefined,
-              hasShouldStopAfterTurn: options.shouldStopAfterTurn !== undefined,
-            },
-          },
+        () => options.resolve?.(world, agent) ?? { kind: 'resolved', agent },
       ),
     completeChat: (turn) => {
       pollsSinceAnswer = 0;

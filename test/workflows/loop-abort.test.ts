@@ -67,19 +67,22 @@ describe('runAgentLoop: abort between and in model calls', () => {
   });
 
   test.each([
+    ['fails', { kind: 'failed' as const, errorMessage: 'no such model' }],
     ['resolves', undefined],
-    ['fails', () => ({ kind: 'failed' as const, errorMessage: 'no such model' })],
   ])(
-    'L36: an agent that %s just when the run is aborted: aborted, not failed',
-    async (_how, failing) => {
+    'L36: an agent that %s just when the run is aborted: aborted, no model call',
+    async (_how, failure) => {
       const world = createFakeWorld({
         replies: [],
-        resolve: (world) => {
-          world.abort();
-          return failing?.() ?? { kind: 'aborted' };
+        resolve: ({ abort }, agent) => {
+          abort();
+          return failure ?? { kind: 'resolved', agent };
         },
       });
+      world.steer('kept');
       expect(await world.run('hello')).toEqual({ kind: 'aborted' });
+      expect(world.transcript()).toEqual(['user hello']);
+      expect(world.waiting()).toEqual(['kept']);
       expect(world.eventsOf('agent_end')).toMatchObject([{ stopReason: 'aborted' }]);
     },
   );

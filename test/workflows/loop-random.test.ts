@@ -50,12 +50,13 @@ function createRandomWorld(random: Random) {
       return toolCall(`c${calls}`, random.pick(toolNames));
     });
     const stopReason = random.pick<StopReason>(['toolUse', 'toolUse', 'toolUse', 'stop', 'length']);
-    const prepared = list.map(({ id, name }): PreparedCall =>
-      stopReason === 'length' || random.chance(0.15)
-        ? { kind: 'settled', text: 'invalid' }
-        : (name !== 'denied' && executable.add(id), { kind: 'ready' }),
-    );
-    return asks(list, { stopReason, prepared: stopReason === 'length' ? [] : prepared });
+    const prepared = list.map(({ id, name }): PreparedCall => {
+      if (random.chance(0.15)) return { kind: 'settled', text: 'invalid' };
+      // Not even calls that look ready are executed when the answer was cut off.
+      if (name !== 'denied' && stopReason !== 'length') executable.add(id);
+      return { kind: 'ready' };
+    });
+    return asks(list, { stopReason, prepared });
   };
 
   const has = { before: random.chance(0.5), after: random.chance(0.5), turn: random.chance(0.5) };
@@ -138,14 +139,17 @@ async function drive(seed: number): Promise<string> {
   for (;;) {
     await Promise.race([watched, new Promise(setImmediate)]);
     if (outcome !== undefined) break;
+    const settleOne = () => pending.splice(random.below(pending.length), 1)[0]?.();
     if (mayAbort && !aborted && random.chance(0.05)) {
       aborted = true;
+      // Sometimes an effect has settled by itself when the abort arrives with it.
+      if (random.chance(0.5)) settleOne();
       world.abort();
     } else if (random.chance(0.15)) send();
     else {
       if (pending.length === 0) throw new Error('the loop neither ends nor waits for anything');
       // An effect that settled by the abort is settled once more, to no effect.
-      pending.splice(random.below(pending.length), 1)[0]?.();
+      settleOne();
     }
   }
   await watched;

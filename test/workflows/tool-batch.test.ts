@@ -359,6 +359,16 @@ describe.each(['parallel', 'sequential'] as const)('runToolBatch: hooks and poli
     expect(world.transcript().slice(2, 5)).toEqual(['result c1', 'result c2 error', 'result c3']);
   });
 
+  test('a call whose approval came to nothing is not executed', async () => {
+    const world = worldOf([toolCall('c1')], {
+      tools: [toolSpec('echo', { approval: 'ask' })],
+      approve: () => ({ kind: 'aborted' }),
+    });
+    await world.run('hello', settings);
+    expect(world.executed).toEqual([]);
+    expect(textOfResult(world, 'c1')).toContain('not executed');
+  });
+
   test('policy deny answers the call without asking anybody', async () => {
     const world = worldOf([toolCall('c1', 'danger')], {
       tools: [toolSpec('danger', { approval: 'deny' })],
