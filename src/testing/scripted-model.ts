@@ -210,7 +210,7 @@ async function play(scripted: ScriptedReply, response: ServerResponse): Promise<
     if (left.signal.aborted) return;
     await playStep(step, response, left.signal);
   }
-  if (!left.signal.aborted) response.end();
+  if (!response.destroyed) response.end();
 }
 
 async function playStep(
