@@ -205,7 +205,7 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
   /** What was recorded at the start of the workflow; undefined when it was not started by this client. */
   async lifetime(): Promise<'run' | 'session' | undefined> {
     const answer = await askServer(this.#client, this.workflowId, () => this.#handle().describe());
-    if (answer.kind === 'unreachable') throw new ServerUnreachable(this.#address);
+    if (answer.kind !== 'answer') throw new ServerUnreachable(this.#address);
     const lifetime = answer.value.memo?.['lifetime'];
     return lifetime === 'run' || lifetime === 'session' ? lifetime : undefined;
   }
@@ -235,6 +235,7 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
       this.#handle().query<T, unknown[]>(name, ...args),
     );
     if (answer.kind === 'answer') return answer.value;
+    if (answer.kind === 'refused') throw answer.error;
     throw answer.what === 'server'
       ? new ServerUnreachable(this.#address)
       : new WorkerUnreachable(this.workflowId, { cause: answer.reason });

@@ -66,6 +66,7 @@ export async function askWorker<T>(
     const value = await client.withDeadline(Date.now() + deadlines.workerMs, call);
     return { kind: 'answer', value };
   } catch (error) {
+    if (isUnknownQuery(error)) return { kind: 'refused', error: noAgent(workflowId, error) };
     rethrowFinal(error, workflowId);
     const what = grpcCodeOf(error) === code.unavailable ? 'server' : 'worker';
     return { kind: 'unreachable', what, reason: reasonOf(error) };
@@ -95,7 +96,6 @@ function rethrowFinal(error: unknown, workflowId: string): void {
   const found = grpcCodeOf(error);
   const isFinal =
     error instanceof WorkflowNotFoundError ||
-    (error instanceof QueryNotRegisteredError && isUnknownQuery(error)) ||
     (found !== undefined && finalCodes.has(found)) ||
     // A bug of the caller's, e.g. an argument that cannot be encoded.
     !(isGrpcServiceError(error) || found !== undefined || error instanceof QueryNotRegisteredError);
@@ -103,18 +103,22 @@ function rethrowFinal(error: unknown, workflowId: string): void {
 }
 
 /** Another failure inside a query, e.g. of a replay, comes as the same class. */
-function isUnknownQuery(error: QueryNotRegisteredError): boolean {
-  return /did not register|not registered|unknown query|no handler/i.test(error.message);
+function isUnknownQuery(error: unknown): error is QueryNotRegisteredError {
+  return (
+    error instanceof QueryNotRegisteredError && error.message.includes('did not register a handler')
+  );
+}
+
+function noAgent(workflowId: string, cause: QueryNotRegisteredError): AgentClientError {
+  return new AgentClientError(
+    `The workflow '${workflowId}' does not answer an agent's queries: it is no agent, or its input was refused.`,
+    { cause },
+  );
 }
 
 export function toCallerError(error: unknown, workflowId: string): unknown {
-  if (error instanceof WorkflowNotFoundError)
+  if (error instanceof WorkflowNotFoundError) {
     return new SessionNotFound(workflowId, { cause: error });
-  if (error instanceof QueryNotRegisteredError) {
-    return new AgentClientError(
-      `The workflow '${workflowId}' does not answer an agent's queries: ${error.message}.`,
-      { cause: error },
-    );
   }
   const found = grpcCodeOf(error);
   if (found === undefined) return error;

@@ -22,7 +22,9 @@ export interface SessionDescription {
 /** What became of a call that may find nobody. Other failures are thrown. */
 export type Answer<T> =
   | { readonly kind: 'answer'; readonly value: T }
-  | { readonly kind: 'unreachable'; readonly what: 'worker' | 'server'; readonly reason: string };
+  | { readonly kind: 'unreachable'; readonly what: 'worker' | 'server'; readonly reason: string }
+  /** The workflow has no such query: it is no agent, or it failed before it was one. */
+  | { readonly kind: 'refused'; readonly error: Error };
 
 /** A session as the follower sees it. Every call ends within a deadline of its own. */
 export interface FollowedSession {
@@ -51,6 +53,8 @@ const pace = {
   unreachableMs: 500,
   /** A query unanswered for so long is reported, and waited for. */
   slowMs: 3_000,
+  /** A pending activity that shows nothing for so long may wait for a worker: a query finds out. */
+  silentMs: 4_000,
   /** How long the last events of a closed workflow are asked for. */
   closedMs: 10_000,
 } as const;
@@ -71,7 +75,11 @@ class Follower {
   /** The version whose events have all been read. */
   #read: string | undefined;
   #isUnreachable = false;
+  /** Confirmed when a look after the first refusal still found the workflow open. */
+  #refusal: { readonly error: Error; readonly isConfirmed: boolean } | undefined;
   #closedSince: number | undefined;
+  /** When something last came from a worker. */
+  #heardAt = Date.now();
 
   constructor(session: FollowedSession, { after = 0, live = true, signal }: FollowOptions) {
     this.#session = session;
@@ -85,15 +93,24 @@ class Follower {
     while (!this.#isStopped()) {
       const look = await this.#session.describe();
       if (this.#isStopped()) return;
+      if (look.kind === 'refused') throw look.error;
       if (look.kind === 'unreachable') {
         yield* this.#unreachable(look.what, look.reason);
         await this.#pause(pace.unreachableMs);
         continue;
       }
       const { version, closed, pending } = look.value;
-      if (version !== this.#read) {
+      if (version !== this.#read || this.#isSilent(pending)) {
         const isRead = yield* this.#readEvents();
         if (this.#isStopped()) return;
+        if (this.#refusal !== undefined) {
+          // Input that was refused closes the workflow before it has events.
+          if (closed !== undefined) {
+            yield { type: 'ended', status: closed, complete: true };
+            return;
+          }
+          if (this.#refusal.isConfirmed) throw this.#refusal.error;
+        }
         if (isRead) this.#read = version;
         if (closed !== undefined && (isRead || this.#isClosedForLong())) {
           yield { type: 'ended', status: closed, complete: isRead };
@@ -101,7 +118,7 @@ class Follower {
         }
         pauseMs = isRead ? pace.afterEventsMs : pace.unreachableMs;
       } else {
-        if (this.#live) yield* this.#updates.update(pending);
+        if (this.#live) yield* this.#update(pending);
         const isActive = this.#live && pending.length > 0;
         pauseMs = isActive
           ? pace.activeMs
@@ -163,6 +180,11 @@ class Follower {
         yield* this.#unreachable(answer.what, answer.reason);
         return undefined;
       }
+      if (answer.kind === 'refused') {
+        this.#refusal = { error: answer.error, isConfirmed: this.#refusal !== undefined };
+        return undefined;
+      }
+      this.#heardAt = Date.now();
       yield* this.#reachable();
       return answer.value;
     } finally {
@@ -182,6 +204,17 @@ class Follower {
     if (!this.#isUnreachable) return;
     this.#isUnreachable = false;
     yield { type: 'reachable' };
+  }
+
+  *#update(pending: readonly PendingActivity[]): Generator<FollowedEvent, void> {
+    for (const update of this.#updates.update(pending)) {
+      if (update.type !== 'retry') this.#heardAt = Date.now();
+      yield update;
+    }
+  }
+
+  #isSilent(pending: readonly PendingActivity[]): boolean {
+    return pending.length > 0 && Date.now() - this.#heardAt > pace.silentMs;
   }
 
   #isClosedForLong(): boolean {

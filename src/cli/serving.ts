@@ -1,0 +1,62 @@
+// A worker in this process, from its start to its graceful end.
+
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import type { LogLevel, Worker } from '@temporalio/worker';
+import type { WorkerConfig } from '../activities/definitions.js';
+import { ServerUnreachable, serverSettings } from '../client/index.js';
+import type { ServerFlags } from './options.js';
+import { createAgentWorker } from '../worker/create-worker.js';
+import type { Terminal } from './terminal.js';
+
+export interface ServingOptions extends ServerFlags {
+  readonly config: WorkerConfig;
+  readonly taskQueue: string;
+  readonly logLevel: LogLevel;
+}
+
+export interface ServingWorker {
+  readonly address: string;
+  readonly namespace: string;
+  readonly worker: Worker;
+  readonly connection: NativeConnection;
+}
+
+/** @throws ServerUnreachable */
+export async function createServingWorker(options: ServingOptions): Promise<ServingWorker> {
+  // Signals are handled by `runUntilSignal`.
+  Runtime.install({ logger: new DefaultLogger(options.logLevel), shutdownSignals: [] });
+  const { address, namespace, connectionOptions } = serverSettings(options);
+  let connection: NativeConnection;
+  try {
+    connection = await NativeConnection.connect(connectionOptions);
+  } catch (error) {
+    throw new ServerUnreachable(address, { cause: error });
+  }
+  const { config, taskQueue } = options;
+  const worker = await createAgentWorker({ config, connection, namespace, taskQueue });
+  return { address, namespace, worker, connection };
+}
+
+/**
+ * Polls until SIGINT or SIGTERM; then lets what runs finish within the grace time. A second signal leaves
+ * at once: what it cuts off goes on elsewhere.
+ */
+export async function runUntilSignal(
+  { worker, connection }: ServingWorker,
+  terminal: Terminal,
+): Promise<void> {
+  let isStopping = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (isStopping) process.exit(signal === 'SIGTERM' ? 143 : 130);
+    isStopping = true;
+    terminal.note('Stopping: what runs may finish. Once more leaves at once.');
+    worker.shutdown();
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  try {
+    await worker.run();
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    await connection.close();
+  }
+}

@@ -1,0 +1,43 @@
+// Standard output and error as commands use them. Colour only on a terminal and without NO_COLOR.
+
+import pc from 'picocolors';
+
+type Colours = ReturnType<typeof pc.createColors>;
+
+export interface Terminal {
+  /** Writes to standard output, which carries what was asked for. */
+  readonly write: (text: string) => void;
+  /** Writes a line to standard error, which carries what is said about it. */
+  readonly note: (line: string) => void;
+  readonly isTty: boolean;
+  readonly columns: number;
+  readonly colours: Colours;
+  readonly noteColours: Colours;
+}
+
+export function createTerminal({
+  stdout,
+  stderr,
+  env,
+}: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'> = process): Terminal {
+  // A reader that has seen enough (`| head`) is no error.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  return {
+    write: (text) => void stdout.write(text),
+    note: (line) => void stderr.write(`${line}\n`),
+    isTty: stdout.isTTY,
+    get columns() {
+      return stdout.isTTY ? stdout.columns : 120;
+    },
+    colours: pc.createColors(mayColour(stdout.isTTY, env)),
+    noteColours: pc.createColors(mayColour(stderr.isTTY, env)),
+  };
+}
+
+export function mayColour(isTty: boolean, env: NodeJS.ProcessEnv): boolean {
+  // NO_COLOR counts when it is set to anything but the empty string (no-color.org).
+  return isTty && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+}
