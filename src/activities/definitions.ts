@@ -16,6 +16,7 @@ import type {
 } from '../protocol/activities.js';
 import type { JsonObject, JsonValue } from '../protocol/json.js';
 import type { Message, ToolCall, Usage, UserContent } from '../protocol/messages.js';
+import type { RedactingStream } from './secrets.js';
 
 /** Differences of OpenAI-compatible servers, one switch each. Defaults suit most servers. */
 export interface ModelQuirks {
@@ -99,6 +100,15 @@ export interface ToolContext {
   /** Bytes of text the result may have; what is longer is cut and kept in a file. */
   readonly maxResultBytes: number;
   readonly maxImageBytes: number;
+  /** What commands may see of the worker's environment: an allow-list without its secrets. */
+  readonly environment: { readonly [name: string]: string };
+  /** The longest a call may ask to run: the config's `maxToolTimeoutMs`. */
+  readonly maxTimeoutMs: number;
+  /**
+   * Replaces secrets in text that a tool keeps elsewhere, e.g. in a file, piece by piece. Results and
+   * updates need no such care.
+   */
+  readonly redacting: () => RedactingStream;
   /** Shows output as it comes, appended to what was shown before; ignored once the call has ended. */
   readonly update: (partial: string) => void;
 }
@@ -159,6 +169,8 @@ export interface TurnHookContext {
   readonly model: string;
   readonly thinkingLevel: ThinkingLevel | undefined;
   readonly messages: readonly Message[];
+  /** The whole transcript, in which `dropBefore` is an index. */
+  readonly transcript: readonly Message[];
   readonly signal: AbortSignal;
 }
 
