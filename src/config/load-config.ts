@@ -1,0 +1,97 @@
+// Finds the config file, reads it and resolves it. Workers alone do so: callers choose by name.
+
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, extname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createJiti } from 'jiti';
+import type { ToolDefinition } from '../activities/definitions.js';
+import { createBuiltInTools } from '../activities/tools/index.js';
+import { ConfigError } from './config-error.js';
+import { resolveConfig } from './resolve-config.js';
+import type { ResolvedConfig } from './resolve-config.js';
+import type { UserConfig } from './user-config.js';
+
+export interface LoadConfigOptions {
+  /** Where the config file is looked for. Default: the working directory. */
+  readonly directory?: string;
+  /** Default: the process's. */
+  readonly environment?: { readonly [name: string]: string | undefined };
+  /** Default: bash, read, write, edit. */
+  readonly builtInTools?: readonly ToolDefinition[];
+}
+
+export interface LoadedConfig {
+  readonly config: ResolvedConfig;
+  /** Absent: there is no config file, and the defaults hold. */
+  readonly file?: string;
+}
+
+export const configFileNames = ['ts', 'js', 'mjs', 'json'].map(
+  (extension) => `holdfast.config.${extension}`,
+);
+
+/**
+ * Loads the config at `path`, or the one in the directory, or the defaults.
+ * @throws ConfigError that names the file and says what is wrong with it
+ */
+export async function loadConfig(
+  path?: string,
+  options: LoadConfigOptions = {},
+): Promise<LoadedConfig> {
+  const directory = options.directory ?? process.cwd();
+  const file = path === undefined ? findConfigFile(directory) : resolve(directory, path);
+  const shown = file === undefined ? undefined : relative(directory, file) || file;
+  const userConfig = file === undefined ? {} : await readConfigFile(file, shown ?? file);
+  const config = resolveConfig(userConfig, {
+    environment: options.environment ?? process.env,
+    builtInTools: options.builtInTools ?? createBuiltInTools(),
+    directory: file === undefined ? directory : dirname(file),
+    workingDirectory: directory,
+    ...(shown === undefined ? {} : { file: shown }),
+  });
+  return file === undefined ? { config } : { config, file };
+}
+
+function findConfigFile(directory: string): string | undefined {
+  const [first, second] = configFileNames.filter((name) => existsSync(join(directory, name)));
+  if (first !== undefined && second !== undefined) {
+    throw new ConfigError(
+      [`there is ${second} as well; keep one, or choose with --config.`],
+      first,
+    );
+  }
+  return first === undefined ? undefined : join(directory, first);
+}
+
+async function readConfigFile(file: string, shown: string): Promise<UserConfig> {
+  if (!existsSync(file)) throw new ConfigError(['there is no such file; correct the path.'], shown);
+  const read = extname(file) === '.json' ? readJson : readModule;
+  const content = await read(file).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([`it cannot be loaded: ${reason}`], shown, error);
+  });
+  if (content === undefined) {
+    throw new ConfigError(
+      ['it exports no config; write `export default defineConfig({ … })`.'],
+      shown,
+    );
+  }
+  return content as UserConfig;
+}
+
+async function readJson(file: string): Promise<unknown> {
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+async function readModule(file: string): Promise<unknown> {
+  // A config may import from 'holdfast' wherever it lies.
+  const holdfast = fileURLToPath(new URL('./index.js', import.meta.url));
+  const jiti = createJiti(import.meta.url, {
+    moduleCache: false,
+    interopDefault: false,
+    alias: { holdfast: existsSync(holdfast) ? holdfast : holdfast.replace(/js$/, 'ts') },
+  });
+  const exported = await jiti.import<{ default?: unknown }>(file);
+  return exported.default;
+}
