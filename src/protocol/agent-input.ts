@@ -12,7 +12,7 @@ import type { InputMessage, Message, Untimed } from './messages.js';
 import { defaultAgentName, defaultWorkspaceName } from './session.js';
 import type { Lifetime, QueueMode } from './session.js';
 import type { Parse, Parsed } from './shape.js';
-import { describe, excerpt } from './text.js';
+import { describe, fieldName } from './text.js';
 import { parseTranscript } from './transcript-input.js';
 
 /** An `AgentInput` with its defaults filled in. */
@@ -111,8 +111,7 @@ function objectProblem(
 ): string | undefined {
   if (!isJsonObject(value)) return `${at}: expected an object, got ${describe(value)}.`;
   for (const [field, item] of Object.entries(value)) {
-    const shown = /^\w+$/.test(field) ? field : JSON.stringify(field);
-    const here = at === '' ? excerpt(shown, 60) : `${at}.${excerpt(shown, 60)}`;
+    const here = at === '' ? fieldName(field) : `${at}.${fieldName(field)}`;
     const check = Object.hasOwn(checks, field) ? checks[field] : undefined;
     if (check === undefined) {
       return `${here}: unknown field; known are ${Object.keys(checks).join(', ')}.`;

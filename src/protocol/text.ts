@@ -18,6 +18,11 @@ function cutPair(text: string, maxLength: number): string {
   return wellFormed(/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut);
 }
 
+/** A field's name in an error message: in quotes where it could be taken for something else. */
+export function fieldName(field: string): string {
+  return /^\w{1,60}$/.test(field) ? field : describe(field);
+}
+
 /** A value in an error message: short, and never the whole of something large. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';

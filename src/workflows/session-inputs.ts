@@ -6,7 +6,7 @@ import type { SignalKind } from '../protocol/events.js';
 import { signalKinds } from '../protocol/events.js';
 import type { SubmitOutcome } from '../protocol/handlers.js';
 import { parseInputMessage, parsePrompt } from '../protocol/message-input.js';
-import { describe, excerpt } from '../protocol/text.js';
+import { describe, excerpt, fieldName } from '../protocol/text.js';
 import type { AgentSession } from './agent-session.js';
 import { planContinue } from './continuation.js';
 import type { Decoded } from './payload.js';
@@ -184,7 +184,7 @@ function answerProblem(payload: unknown): string | undefined {
   }
   const unknown = Object.keys(payload).find((field) => !answerFields.includes(field));
   if (unknown === undefined) return undefined;
-  return `${excerpt(unknown, 60)}: unknown field; known are ${answerFields.join(', ')}.`;
+  return `${fieldName(unknown)}: unknown field; known are ${answerFields.join(', ')}.`;
 }
 
 function reject(
