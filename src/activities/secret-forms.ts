@@ -48,7 +48,9 @@ const probeLength = 30;
 
 function toForm(text: string, wrapped: boolean): SecretForm {
   const between = wrapped ? '(?:\\r?\\n)?' : '';
-  const source = wrapped ? text.split('').map(escapeForPattern).join(between) : escapeForPattern(text);
+  const source = wrapped
+    ? text.split('').map(escapeForPattern).join(between)
+    : escapeForPattern(text);
   return {
     text,
     wrapped,

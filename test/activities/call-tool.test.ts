@@ -384,6 +384,12 @@ describe('how callTool ends a tool', () => {
     expect(await world.callTool('probe')).toMatchObject(failed('timed out after 0.05 s'));
   });
 
+  test('a time-out longer than a timer can be is no time-out at once', async () => {
+    const tool = toolOf(() => new Promise((resolve) => setTimeout(() => resolve('done'), 50)));
+    await using world = await createActivityWorld({ tools: [{ ...tool, timeoutMs: 1e12 }] });
+    expect(textOf((await world.callTool('probe')).content)).toBe('done');
+  });
+
   test('aborted: the real result of a tool that minds its signal', async () => {
     await using world = await createActivityWorld({
       tools: [

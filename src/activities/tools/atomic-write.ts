@@ -1,4 +1,5 @@
-// Replaces files as a whole: a reader sees the old content or the new, also after a crash.
+// Replaces files as a whole: a reader sees the old content or the new, also after a crash. A crash in
+// between leaves a file `.holdfast-….tmp` beside it.
 
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';

@@ -8,7 +8,7 @@ import type { CollectedOutput } from './command-output.js';
 import { createOutputFile } from './output-file.js';
 import { runShell } from './shell.js';
 import type { ShellOutcome } from './shell.js';
-import { stopCauseOf } from './stop-reason.js';
+import { longestTimerMs, stopCauseOf } from './stop-reason.js';
 import { textArgument } from './tool-arguments.js';
 import { realRoot, WorkspaceError } from './workspace-files.js';
 
@@ -83,7 +83,7 @@ function timeoutOf(args: JsonObject, maxMs: number): number {
   if (typeof seconds !== 'number' || !(seconds > 0)) {
     throw new TypeError('The argument timeout must be a number of seconds above 0.');
   }
-  return Math.min(seconds * 1000, maxMs);
+  return Math.min(seconds * 1000, maxMs, longestTimerMs);
 }
 
 function toOutput(

@@ -12,7 +12,7 @@ import { redactedMessage } from '../secrets.js';
 import type { Redactor } from '../secrets.js';
 import { LiveOutput } from './live-output.js';
 import { plainText } from './plain-value.js';
-import { ToolStopped } from './stop-reason.js';
+import { longestTimerMs, ToolStopped } from './stop-reason.js';
 import type { StopCause } from './stop-reason.js';
 import { textResult, toToolResult } from './tool-output.js';
 
@@ -39,7 +39,7 @@ type Settled =
 /** @throws WorkerShuttingDown when the attempt is interrupted: its outcome is for another attempt, or unknown. */
 export async function executeTool(execution: Execution): Promise<ToolResult> {
   const { tool, redactor } = execution;
-  const timeoutMs = tool.timeoutMs ?? defaultTimeoutMs;
+  const timeoutMs = Math.min(tool.timeoutMs ?? defaultTimeoutMs, longestTimerMs);
   const started = performance.now();
   const stop = watchForStop(Context.current(), timeoutMs);
   try {

@@ -7,10 +7,12 @@
 // What can still escape: a process that has done all of that and cleared its environment; processes that
 // another service starts on the command's behalf (docker, systemd, cron, at); processes of another user
 // (sudo). On systems without /proc the mark is read from `ps`, which hides some programs' environments.
+//
+// Orphans that have ended are reaped by the system's init: a worker in a container needs one (`--init`).
 
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** Environment variable that marks every process of a command; nested marks are joined by commas. */
 export const markVariable = 'HOLDFAST_CALL';
@@ -38,15 +40,14 @@ export interface KillTimes {
   readonly giveUpMs: number;
 }
 
-/** Live processes of the command; zombies are not alive. */
-export async function membersOf(tree: ProcessTree): Promise<readonly ProcessEntry[]> {
-  const entries = await listProcesses(tree.mark);
+/** The command's processes among `entries`. */
+function membersOf(tree: ProcessTree, entries: readonly ProcessEntry[]): ReadonlySet<number> {
   const members = new Set<number>();
   for (;;) {
     const found = entries.filter(
       (entry) => !members.has(entry.pid) && belongs(entry, tree, members),
     );
-    if (found.length === 0) return entries.filter((entry) => members.has(entry.pid));
+    if (found.length === 0) return members;
     for (const entry of found) members.add(entry.pid);
   }
 }
@@ -70,8 +71,9 @@ function belongs(entry: ProcessEntry, tree: ProcessTree, members: ReadonlySet<nu
 export async function killTree(tree: ProcessTree, times: KillTimes): Promise<'dead' | 'alive'> {
   const started = performance.now();
   const known = new Map<number, string>();
+  const seen: SeenMarks = new Map();
   const survivors = async () => {
-    const entries = await targets(tree, known);
+    const entries = await targets(tree, known, seen);
     for (const entry of entries) known.set(entry.pid, entry.startTime);
     return entries;
   };
@@ -106,18 +108,17 @@ async function freeze(survivors: () => Promise<readonly ProcessEntry[]>): Promis
   }
 }
 
+/** Live processes that belong to the command, or did when they were seen before. */
 async function targets(
   tree: ProcessTree,
   known: ReadonlyMap<number, string>,
+  seen: SeenMarks,
 ): Promise<readonly ProcessEntry[]> {
-  const members = await membersOf(tree);
-  if (known.size === 0) return members;
-  const seen = new Set(members.map((entry) => entry.pid));
-  const entries = await listProcesses(tree.mark);
-  const lost = entries.filter(
-    (entry) => !seen.has(entry.pid) && known.get(entry.pid) === entry.startTime,
+  const entries = await listProcesses(tree.mark, seen);
+  const members = membersOf(tree, entries);
+  return entries.filter(
+    (entry) => members.has(entry.pid) || known.get(entry.pid) === entry.startTime,
   );
-  return [...members, ...lost];
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
@@ -128,36 +129,56 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function listProcesses(mark: string): Promise<readonly ProcessEntry[]> {
-  return process.platform === 'linux' ? listFromProc(mark) : listFromPs(mark);
+/** Zombies are not alive and not listed. */
+async function listProcesses(mark: string, seen: SeenMarks): Promise<readonly ProcessEntry[]> {
+  return process.platform === 'linux' ? listFromProc(mark, seen) : listFromPs(mark);
 }
 
-async function listFromProc(mark: string): Promise<readonly ProcessEntry[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const entries = await Promise.all(pids.map((pid) => readProcess(pid, mark)));
-  return entries.filter((entry) => entry !== undefined);
+/** Whether a process, by id and start, carried the mark when it was first seen: that is read once. */
+type SeenMarks = Map<string, boolean>;
+
+/** Processes that are read before others get their turn: each takes some hundredths of a millisecond. */
+const readAtOnce = 200;
+
+/** Reads synchronously: these files are memory, and a busy thread pool must not delay an abort. */
+async function listFromProc(mark: string, seen: SeenMarks): Promise<readonly ProcessEntry[]> {
+  const entries: ProcessEntry[] = [];
+  let count = 0;
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const entry = readProcess(name, mark, seen);
+    if (entry !== undefined) entries.push(entry);
+    count += 1;
+    if (count % readAtOnce === 0) await nextTurn();
+  }
+  return entries;
 }
 
-async function readProcess(pid: string, mark: string): Promise<ProcessEntry | undefined> {
+function readProcess(pid: string, mark: string, seen: SeenMarks): ProcessEntry | undefined {
+  const stat = readText(`/proc/${pid}/stat`);
+  // The name, in parentheses, may itself hold parentheses and spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, group, session] = fields;
+  if (stat === '' || state === 'Z' || state === 'X') return undefined;
+  const startTime = fields[19] ?? '';
+  const key = `${pid} ${startTime}`;
+  let marked = seen.get(key);
+  if (marked === undefined) {
+    const environment = readText(`/proc/${pid}/environ`);
+    marked = environment.includes(mark);
+    // Empty for a moment while a program is being replaced by another: then it is read again.
+    if (environment !== '') seen.set(key, marked);
+  }
+  const ids = { pid: Number(pid), parent: Number(parent) };
+  return { ...ids, group: Number(group), session: Number(session), startTime, marked };
+}
+
+/** Empty when the process is gone or another user's. */
+function readText(path: string): string {
   try {
-    const [stat, environment] = await Promise.all([
-      readFile(`/proc/${pid}/stat`, 'latin1'),
-      readFile(`/proc/${pid}/environ`, 'latin1').catch(() => ''),
-    ]);
-    // The name, in parentheses, may itself hold parentheses and spaces.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, parent, group, session] = fields;
-    if (state === 'Z' || state === 'X') return undefined;
-    return {
-      pid: Number(pid),
-      parent: Number(parent),
-      group: Number(group),
-      session: Number(session),
-      startTime: fields[19] ?? '',
-      marked: environment.includes(mark),
-    };
+    return readFileSync(path, 'latin1');
   } catch {
-    return undefined;
+    return '';
   }
 }
 

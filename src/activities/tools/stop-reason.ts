@@ -1,4 +1,4 @@
-// Why a tool's signal aborted, as the signal's reason says it.
+// When and why a tool's signal aborts, as the signal's reason says it.
 
 export type StopCause =
   /** A person aborted the run. */
@@ -7,6 +7,9 @@ export type StopCause =
   | 'timeout'
   /** The worker shuts down, or this attempt is over for another reason. */
   | 'interrupted';
+
+/** The longest a timer can be set to; what is longer would fire at once. */
+export const longestTimerMs = 2 ** 31 - 1;
 
 /** The reason of the signal that a tool gets: an `AbortError` that knows its cause. */
 export class ToolStopped extends Error {

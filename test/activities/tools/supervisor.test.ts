@@ -76,7 +76,7 @@ describe('when the worker is killed', () => {
 
   test('at any moment of a command’s start, nothing of it goes on', async () => {
     await using world = await createToolWorld();
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 5; round++) {
       const sleep = uniqueSleep();
       const { child, exited } = startHost(world.root, `echo started; ${sleep}; true`);
       // Killed between the shell's start and a few milliseconds later, each time a little further on.
