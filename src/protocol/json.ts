@@ -63,13 +63,18 @@ export function utf8Length(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) continue;
-    if (unit < 0x800) bytes += 1;
-    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(i + 1))) {
-      bytes += 2;
-      i += 1;
-    } else bytes += 2;
+    const size = bytesOfUnit(unit, text.charCodeAt(i + 1));
+    bytes += size === 4 ? 2 : size - 1;
+    if (size === 4) i += 1;
   }
   return bytes;
+}
+
+/** Bytes of the character that begins with `unit`; 4 when it is a pair with `next`. */
+function bytesOfUnit(unit: number, next: number): number {
+  if (unit < 0x80) return 1;
+  if (unit < 0x800) return 2;
+  return isHighSurrogate(unit) && isLowSurrogate(next) ? 4 : 3;
 }
 
 /** Bytes of a value's JSON in UTF-8, as a Temporal payload carries it. */
@@ -84,19 +89,26 @@ export function jsonSize(value: unknown): number {
  */
 export function cutUtf8(text: string, maxBytes: number, fromEnd = false): string {
   if (text.length * 3 <= maxBytes) return text;
-  let low = 0;
-  let high = Math.min(text.length, Math.max(0, maxBytes));
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    const part = fromEnd ? text.slice(text.length - middle) : text.slice(0, middle);
-    if (utf8Length(part) <= maxBytes) low = middle;
-    else high = middle - 1;
+  let left = maxBytes;
+  if (fromEnd) {
+    let start = text.length;
+    while (start > 0) {
+      const isPair =
+        isLowSurrogate(text.charCodeAt(start - 1)) && isHighSurrogate(text.charCodeAt(start - 2));
+      left -= isPair ? 4 : bytesOfUnit(text.charCodeAt(start - 1), Number.NaN);
+      if (left < 0) break;
+      start -= isPair ? 2 : 1;
+    }
+    return text.slice(start);
   }
-  const boundary = fromEnd ? text.length - low : low;
-  const splits =
-    isHighSurrogate(text.charCodeAt(boundary - 1)) && isLowSurrogate(text.charCodeAt(boundary));
-  if (fromEnd) return text.slice(splits ? boundary + 1 : boundary);
-  return text.slice(0, splits ? boundary - 1 : boundary);
+  let end = 0;
+  while (end < text.length) {
+    const size = bytesOfUnit(text.charCodeAt(end), text.charCodeAt(end + 1));
+    left -= size;
+    if (left < 0) break;
+    end += size === 4 ? 2 : 1;
+  }
+  return text.slice(0, end);
 }
 
 function isHighSurrogate(unit: number): boolean {
