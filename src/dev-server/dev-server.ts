@@ -80,7 +80,7 @@ async function adopt(
   assertPort(state, options);
   if (!(await waitUntilItAnswers(state.port, 10_000))) {
     log(`The local Temporal server (process ${server.pid}) does not answer; starting it again …`);
-    await endServer(server);
+    await endServer(server, 1_000);
     return undefined;
   }
   const users = [...state.users.filter(isAlive), process.pid];

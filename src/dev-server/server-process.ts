@@ -26,15 +26,15 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Asks the server to end and, after ten seconds, makes it. */
-export async function endServer(server: ServerProcess): Promise<void> {
-  for (const [signal, graceMs] of [
-    ['SIGTERM', 10_000],
+/** Asks the server to end and, when it has not within the grace time, makes it. */
+export async function endServer(server: ServerProcess, graceMs = 10_000): Promise<void> {
+  for (const [signal, waitMs] of [
+    ['SIGTERM', graceMs],
     ['SIGKILL', 5_000],
   ] as const) {
     if (!(await isServerRunning(server))) return;
     kill(server.pid, signal);
-    if (await waitFor(async () => !(await isServerRunning(server)), graceMs)) return;
+    if (await waitFor(async () => !(await isServerRunning(server)), waitMs)) return;
   }
   throw new Error(
     `The local Temporal server (process ${server.pid}) does not end; kill it by hand.`,
