@@ -23,6 +23,9 @@ async function start(scripted: ScriptedReply, setUp: CallSetUp = {}) {
   return { running, model, ...activity };
 }
 
+/** A busy machine may need longer than vitest's second. */
+const waitFor = (check: () => void) => vi.waitFor(check, 10_000);
+
 const lastView = (heartbeats: readonly unknown[]) => heartbeats.at(-1) as ModelProgress | undefined;
 
 const shutdown = new ActivityCancellationDetails({ workerShutdown: true });
@@ -49,7 +52,7 @@ describe('completeChat: abort', () => {
     const { running, environment, heartbeats, source, model } = await start(
       reply.raw([chunk.reasoning('Hm.'), chunk.text('Let me '), half, step.hang]),
     );
-    await vi.waitFor(() => expect(lastView(heartbeats)?.text.tail).toBe('Let me '));
+    await waitFor(() => expect(lastView(heartbeats)?.text.tail).toBe('Let me '));
     environment.cancel('CANCELLED');
     const { message, prepared } = await running;
     expect(message.stopReason).toBe('aborted');
@@ -65,7 +68,7 @@ describe('completeChat: abort', () => {
 
   test('L12: cancel works on a stream that never ends', async () => {
     const { running, environment, heartbeats, model } = await start(reply.endless('la ', 5));
-    await vi.waitFor(() => expect(lastView(heartbeats)?.text.tail).toContain('la '));
+    await waitFor(() => expect(lastView(heartbeats)?.text.tail).toContain('la '));
     environment.cancel('CANCELLED');
     expect((await running).message.stopReason).toBe('aborted');
     expect(await model.requests[0]?.ended).toBe('left');
@@ -119,9 +122,9 @@ describe('completeChat: abort', () => {
 
   test('an aborted answer too large for a payload is cut to fit', async () => {
     const { running, environment, heartbeats } = await start(
-      reply.raw([chunk.text('\u0001'.repeat(800_000)), step.hang]),
+      reply.raw([chunk.text('\u0001'.repeat(400_000)), step.hang]),
     );
-    await vi.waitFor(() => expect(lastView(heartbeats)?.text.offset).toBeGreaterThan(0));
+    await waitFor(() => expect(lastView(heartbeats)?.text.offset).toBeGreaterThan(0));
     environment.cancel('CANCELLED');
     const { message } = await running;
     expect(JSON.stringify(message).length).toBeLessThan(1_800_000);
@@ -162,7 +165,7 @@ describe('completeChat: live view', () => {
       ]),
       { info: { attempt: 2, heartbeatDetails: { kind: 'model', providerFailures: 1 } } },
     );
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(lastView(heartbeats)).toEqual({
         kind: 'model',
         turn: 3,
@@ -181,7 +184,7 @@ describe('completeChat: live view', () => {
     const { running, environment, heartbeats } = await start(
       reply.raw([chunk.text(text), step.hang]),
     );
-    await vi.waitFor(() => expect(lastView(heartbeats)?.text.offset).toBeGreaterThan(0));
+    await waitFor(() => expect(lastView(heartbeats)?.text.offset).toBeGreaterThan(0));
     const view = lastView(heartbeats)?.text;
     expect(view?.tail).toBe('é'.repeat(4096));
     expect(view?.offset).toBe(20_000 - 4096);

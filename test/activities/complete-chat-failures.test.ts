@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createCompleteChat } from '../../src/activities/complete-chat.js';
 import { FailureType } from '../../src/protocol/failure-types.js';
 import { maxModelAttempts } from '../../src/protocol/limits.js';
@@ -219,6 +219,20 @@ describe('completeChat: connections and streams', () => {
     expect(failure.message).toContain('engine died');
   });
 
+  test('a tool call without a name is malformed and retried', async () => {
+    const nameless = chunk.toolCalls({ index: 0, id: 'a', function: { arguments: '{"x":1}' } });
+    const { failure } = await failWith(reply.raw([nameless, chunk.finish('tool_calls')]));
+    expect(failure).toMatchObject(retried);
+    expect(failure.message).toContain('a tool call without a name');
+  });
+
+  test('an error that the provider reports after the finish reason counts', async () => {
+    const { failure } = await failWith(
+      reply.raw([chunk.text('a'), chunk.finish('stop'), chunk.error({ message: 'moderated' })]),
+    );
+    expect(failure).toMatchObject(retried);
+  });
+
   test('a stream that is no JSON is retried', async () => {
     expect((await failWith(reply.raw(['data: <html>\n\n']))).failure).toMatchObject(retried);
   });
@@ -359,6 +373,26 @@ describe('completeChat: secrets and hooks', () => {
     expect(JSON.stringify(await run())).not.toContain(keyValue);
   });
 
+  test('a key that the hook gave is known to the redactor before it is used', async () => {
+    const key = 'rotated-key-of-the-hook';
+    const { failure, dependencies } = await failWith(
+      reply.status(401, { error: { message: `Wrong key ${key}` } }),
+      { hooks: { getApiKey: () => key } },
+    );
+    expect(failure.message).not.toContain(key);
+    expect(dependencies.redactor.redact(`a tool says ${key}`)).not.toContain(key);
+  });
+
+  test('what the client would read from the process environment does not leave', async () => {
+    vi.stubEnv('OPENAI_ORG_ID', 'org-of-someone');
+    vi.stubEnv('OPENAI_PROJECT_ID', 'project-of-someone');
+    vi.stubEnv('OPENAI_ADMIN_KEY', 'admin-key-of-someone');
+    model = await startScriptedModel([reply.text('a')]);
+    await setUpCall(model.baseURL).run();
+    vi.unstubAllEnvs();
+    expect(JSON.stringify(model.requests[0]?.headers)).not.toContain('of-someone');
+  });
+
   test('a key variable that this worker lacks is named', async () => {
     const failure = await failureOf(setUpCall('http://127.0.0.1:1/v1', { environment: {} }).run());
     expect(failure).toMatchObject(rejected);
@@ -448,6 +482,13 @@ describe('completeChat: secrets and hooks', () => {
       message: 'no answer',
       nonRetryable: false,
     });
+    expect(heartbeats).toEqual([]);
+  });
+
+  test('a fault of ours before the request is no failure of the provider', async () => {
+    const source = fakeSource(() => Promise.reject(new TypeError('a bug')));
+    const { run, heartbeats } = setUpCall('http://127.0.0.1:1/v1', { source });
+    expect(await failureOf(run())).toMatchObject({ type: 'TypeError', message: 'a bug' });
     expect(heartbeats).toEqual([]);
   });
 

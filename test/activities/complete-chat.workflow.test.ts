@@ -137,7 +137,7 @@ describe('completeChat on a server', () => {
 
   test('cancellation closes the request and the workflow gets what had arrived', async () => {
     await withModelCall([reply.raw([chunk.text('Once'), step.hang])], async (handle, model) => {
-      await vi.waitFor(async () => expect((await liveView(handle))?.text.tail).toBe('Once'), 5000);
+      await vi.waitFor(async () => expect((await liveView(handle))?.text.tail).toBe('Once'), 15_000);
       await handle.cancel();
       const { result } = await handle.result();
       expect(result).toMatchObject({
@@ -150,13 +150,13 @@ describe('completeChat on a server', () => {
 
   test('L18: cancellation works in a retry back-off and in the second attempt', async () => {
     await withModelCall([reply.status(503, 'busy', { 'retry-after': '200' })], async (handle) => {
-      await vi.waitFor(async () => expect((await liveView(handle))?.retry).toBeDefined(), 5000);
+      await vi.waitFor(async () => expect((await liveView(handle))?.retry).toBeDefined(), 15_000);
       await handle.cancel();
       await expect(handle.result()).rejects.toBeInstanceOf(WorkflowFailedError);
     });
     const script = [reply.status(503, 'busy', wait(20)), reply.raw([chunk.text('b'), step.hang])];
     await withModelCall(script, async (handle) => {
-      await vi.waitFor(async () => expect((await liveView(handle))?.text.tail).toBe('b'), 5000);
+      await vi.waitFor(async () => expect((await liveView(handle))?.text.tail).toBe('b'), 15_000);
       await handle.cancel();
       const { result } = await handle.result();
       expect(result?.message).toMatchObject({ stopReason: 'aborted', attempts: 2 });

@@ -111,6 +111,20 @@ describe('createStreamAccumulator: tool calls', () => {
     ]);
   });
 
+  test('a known id goes on with its call, also after another call under the same index', () => {
+    expect(
+      callsOf([
+        chunk.toolCalls(entry({ index: 0, id: 'a' }, 'f', '{"x":')),
+        chunk.toolCalls(entry({ index: 0, id: 'b' }, 'f', '{"x":')),
+        chunk.toolCalls(entry({ index: 0, id: 'a' }, undefined, '1}')),
+        chunk.toolCalls(entry({ index: 0, id: 'b' }, undefined, '2}')),
+      ]),
+    ).toEqual([
+      ['a', 'f', { x: 1 }],
+      ['b', 'f', { x: 2 }],
+    ]);
+  });
+
   test('one id under different indexes is two calls', () => {
     expect(
       callsOf([
@@ -223,6 +237,7 @@ describe('createStreamAccumulator: text, reasoning, usage', () => {
         details({ type: 'reasoning.text', text: 'Let ', index: 0, format: 'x' }),
         details({ type: 'reasoning.text', text: 'me', index: 0, signature: null }),
         details({ type: 'reasoning.text', index: 0, signature: 'sig==' }),
+        details({ type: 'reasoning.text', text: 'Signed apart', index: 0 }),
         details({ type: 'reasoning.text', text: 'Next', index: 1 }),
         details({ type: 'reasoning.encrypted', data: 'AA==', index: 2 }),
         details({ type: 'reasoning.encrypted', data: 'BB==', index: 2 }),
@@ -230,6 +245,7 @@ describe('createStreamAccumulator: text, reasoning, usage', () => {
     ).toEqual({
       reasoning_details: [
         { type: 'reasoning.text', text: 'Let me', index: 0, format: 'x', signature: 'sig==' },
+        { type: 'reasoning.text', text: 'Signed apart', index: 0 },
         { type: 'reasoning.text', text: 'Next', index: 1 },
         { type: 'reasoning.encrypted', data: 'AA==', index: 2 },
         { type: 'reasoning.encrypted', data: 'BB==', index: 2 },
