@@ -100,7 +100,8 @@ class Follower {
         continue;
       }
       const { version, closed, pending } = look.value;
-      if (version !== this.#read || this.#isSilent(pending)) {
+      if (version === this.#read && this.#live) yield* this.#update(pending);
+      if (version !== this.#read || this.#isUnreachable || this.#isSilent(pending)) {
         const isRead = yield* this.#readEvents();
         if (this.#isStopped()) return;
         if (this.#refusal !== undefined) {
@@ -118,7 +119,6 @@ class Follower {
         }
         pauseMs = isRead ? pace.afterEventsMs : pace.unreachableMs;
       } else {
-        if (this.#live) yield* this.#update(pending);
         const isActive = this.#live && pending.length > 0;
         pauseMs = isActive
           ? pace.activeMs
@@ -195,8 +195,6 @@ class Follower {
   *#unreachable(what: 'worker' | 'server', reason: string): Generator<FollowedEvent, void> {
     if (this.#isUnreachable) return;
     this.#isUnreachable = true;
-    // What the session did meanwhile is not known: ask anew.
-    this.#read = undefined;
     yield { type: 'unreachable', what, reason };
   }
 

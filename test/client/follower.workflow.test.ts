@@ -170,6 +170,36 @@ describe('the follower', () => {
     expect(events.at(-1)).toMatchObject({ type: 'ended', status: 'completed' });
   });
 
+  test('a worker lost in the middle of a model call is told, though history stays as it is', async () => {
+    const taskQueue = newId();
+    const script: Script = {
+      turns: [[{ chunks: ['Half'], holdMs: 120_000 }, { chunks: ['Whole'] }]],
+    };
+    const options = { address, bundlePath, taskQueue, script };
+    const worker = await startWorkerProcess(options);
+    const { events, done } = collect(await client.start('Go', { taskQueue }));
+    const isTold = (event: object) =>
+      vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining(event)), {
+        timeout: 30_000,
+      });
+    await isTold({ text: 'Half' });
+    worker.child.kill('SIGKILL');
+    await isTold({ type: 'retry', attempt: 2 });
+    await isTold({ type: 'unreachable', what: 'worker' });
+    await using _ = await startScriptedWorker(options);
+    await done;
+    expect(screenOf(events)).toEqual(['Whole']);
+    expect(events.at(-1)).toMatchObject({ type: 'ended', status: 'completed' });
+  });
+
+  test('input that was refused ends at once: there are no events', async () => {
+    await withWorker({ turns: [] }, async (taskQueue) => {
+      const run = await client.start({ prompt: 'Go', nonsense: 1 } as never, { taskQueue });
+      const events = await collect(run).done;
+      expect(events).toEqual([{ type: 'ended', status: 'failed', complete: true }]);
+    });
+  });
+
   test('tells a terminated run from one that is silent', async () => {
     const script: Script = { turns: [[{ chunks: ['Thinking'], holdMs: 60_000 }]] };
     await withWorker(script, async (taskQueue) => {

@@ -3,10 +3,13 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ScriptedWorkerOptions } from './scripted-worker.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
+const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 export interface RunningProcess extends AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
@@ -22,9 +25,10 @@ export function startProcess(
   file: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  cwd: string = root,
 ): RunningProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
-    cwd: root,
+  const child = spawn(process.execPath, ['--import', tsx, join(root, file), ...args], {
+    cwd,
     env: { ...process.env, ...env },
   });
   const written = { stdout: '', stderr: '' };
