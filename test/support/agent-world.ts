@@ -1,0 +1,138 @@
+// A world for workflow tests: the test run's Temporal server, a scripted model, a workspace folder and
+// workers with the real activities, on a task queue of its own.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { inject } from 'vitest';
+import { createBuiltInTools } from '../../src/activities/tools/index.js';
+import { AgentClient } from '../../src/client/index.js';
+import type { AgentRun } from '../../src/client/index.js';
+import { resolveConfig } from '../../src/config/index.js';
+import type { UserConfig } from '../../src/config/index.js';
+import type { ReportedEvent } from '../../src/protocol/events.js';
+import type { Message } from '../../src/protocol/messages.js';
+import { findViolations } from '../../src/testing/invariants.js';
+import type { SessionRecord } from '../../src/testing/session-record.js';
+import { startScriptedModel } from '../../src/testing/scripted-model.js';
+import type { Script, ScriptedModel } from '../../src/testing/scripted-model.js';
+import { createAgentWorker } from '../../src/worker/create-worker.js';
+import { refusingStorage } from '../../src/worker/refused-references.js';
+import './provided.js';
+
+export interface AgentWorldOptions {
+  readonly script?: Script;
+  /** Merged over a config with the scripted model, one agent and the four built-in tools. */
+  readonly config?: UserConfig;
+  readonly environment?: { readonly [name: string]: string | undefined };
+}
+
+export interface AgentWorld extends AsyncDisposable {
+  readonly client: AgentClient;
+  readonly model: ScriptedModel;
+  readonly taskQueue: string;
+  /** Absolute path of the default workspace. */
+  readonly workspace: string;
+  /** Starts a further worker and returns how to stop it. */
+  addWorker(): Promise<() => Promise<void>>;
+}
+
+/** Keeps what workers log out of the tests' output. */
+Runtime.install({ logger: new DefaultLogger('ERROR', () => {}) });
+
+/** One worker runs from the start; all stop when the world is disposed of. */
+export async function createAgentWorld(options: AgentWorldOptions = {}): Promise<AgentWorld> {
+  const address = inject('serverAddress');
+  const model = await startScriptedModel(options.script ?? []);
+  const workspace = await mkdtemp(join(tmpdir(), 'holdfast-workspace-'));
+  const taskQueue = `test-${crypto.randomUUID()}`;
+  const environment = options.environment ?? { ...process.env, MODEL_KEY: 'sk-test-key-0001' };
+  const config = resolveConfig(
+    {
+      models: { default: { model: 'scripted', baseURL: model.baseURL, apiKeyEnv: 'MODEL_KEY' } },
+      agents: {
+        default: { systemPrompt: 'You are a test.', tools: ['bash', 'read', 'write', 'edit'] },
+      },
+      workspaces: { default: { root: workspace } },
+      ...options.config,
+    },
+    { environment, builtInTools: createBuiltInTools(), directory: workspace },
+  );
+  const connection = await NativeConnection.connect({ address });
+  const stops: (() => Promise<void>)[] = [];
+
+  const addWorker = async () => {
+    const worker = await createAgentWorker({
+      config,
+      connection,
+      taskQueue,
+      bundlePath: inject('bundlePath'),
+      environment,
+    });
+    const ended = worker.run();
+    const stop = async () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+    };
+    stops.push(stop);
+    return stop;
+  };
+  await addWorker();
+  const client = await AgentClient.connect({
+    connection: await Connection.connect({ address }),
+    taskQueue,
+  });
+
+  return {
+    client,
+    model,
+    taskQueue,
+    workspace,
+    addWorker,
+    async [Symbol.asyncDispose]() {
+      for (const stop of stops) await stop();
+      await client.temporal.connection.close();
+      await connection.close();
+      await rm(workspace, { recursive: true, force: true });
+      await model.close({ expectFaults: true });
+    },
+  };
+}
+
+export async function eventsOf(run: Pick<AgentRun, 'loggedEvents'>): Promise<ReportedEvent[]> {
+  const events: ReportedEvent[] = [];
+  for await (const event of run.loggedEvents()) events.push(event);
+  return events;
+}
+
+export async function messagesOf(run: Pick<AgentRun, 'messages'>): Promise<Message[]> {
+  const messages: Message[] = [];
+  for await (const message of run.messages()) messages.push(message);
+  return messages;
+}
+
+type AnyRun = Pick<AgentRun, 'workflowId' | 'loggedEvents' | 'messages' | 'state'>;
+
+/** The breaches of the invariants by a session, replay of its history included. */
+export async function violationsOf(
+  world: AgentWorld,
+  run: AnyRun,
+  expected: Partial<SessionRecord> = {},
+): Promise<readonly string[]> {
+  const events = await eventsOf(run);
+  const messages = await messagesOf(run);
+  const { queues, undelivered, status } = await run.state();
+  const history = await world.client.temporal.workflow.getHandle(run.workflowId).fetchHistory();
+  await Worker.runReplayHistory(
+    {
+      workflowBundle: { codePath: inject('bundlePath') },
+      dataConverter: { externalStorage: refusingStorage },
+    },
+    history,
+    run.workflowId,
+  );
+  const queued = status === 'closed' ? undelivered : [...queues.steering, ...queues.followUp];
+  return findViolations({ events, messages, queued, ...expected });
+}
