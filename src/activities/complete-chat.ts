@@ -51,6 +51,7 @@ export function createCompleteChat(
 ): AgentActivities['completeChat'] {
   return async (input) => {
     const context = Context.current();
+    const began = performance.now();
     const signal = context.cancellationSignal;
     const { agent, model } = chosen(input, dependencies.config);
     const accumulator = createStreamAccumulator({ thinkTags: model.quirks.thinkTags === true });
@@ -70,7 +71,13 @@ export function createCompleteChat(
         dependencies,
       );
       asked = true;
-      await streamChat(model, credentials, request, accumulator, signal);
+      await streamChat(
+        withinActivity(model, context.info, began),
+        credentials,
+        request,
+        accumulator,
+        signal,
+      );
       if (!signal.aborted) {
         const answer = toAnswer(
           accumulator.end(),
@@ -125,6 +132,21 @@ function chosen(
     message: `The config of this worker has no ${lacking}.`,
     nonRetryable: true,
   });
+}
+
+/**
+ * The whole-call clock runs out before Temporal's own time-out, which would neither count as a failure of
+ * the provider nor say what happened.
+ */
+function withinActivity(
+  model: ModelDefinition,
+  { startToCloseTimeoutMs }: Info,
+  began: number,
+): ModelDefinition {
+  const margin = Math.min(10_000, startToCloseTimeoutMs / 20);
+  const left = startToCloseTimeoutMs - margin - (performance.now() - began);
+  const callMs = Math.max(1, Math.round(Math.min(model.clocks.callMs, left)));
+  return { ...model, clocks: { ...model.clocks, callMs } };
 }
 
 function progressOf(

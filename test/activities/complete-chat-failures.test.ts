@@ -276,6 +276,14 @@ describe('completeChat: connections and streams', () => {
     }
   });
 
+  test('the whole-call clock runs out before the time-out of the activity', async () => {
+    const { failure } = await failWith(reply.endless('a', 5), {
+      info: { startToCloseTimeoutMs: 400 },
+    });
+    expect(failure).toMatchObject(retried);
+    expect(failure.message).toMatch(/took longer than 0\.3\d* seconds/);
+  });
+
   test('tokens that keep coming keep the silence clock from running out', async () => {
     model = await startScriptedModel([reply.text('abcdefghij', { chunkSize: 1, delayMs: 40 })]);
     const clocks = { firstTokenMs: 400, silenceMs: 300, callMs: 10_000 };

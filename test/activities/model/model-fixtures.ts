@@ -188,7 +188,10 @@ export function setUpCall(baseURL: string, setUp: CallSetUp = {}) {
     redactor: createRedactor(),
   };
   const activity = createCompleteChat(dependencies);
-  const environment = new MockActivityEnvironment(setUp.info, { logger: quiet });
+  const environment = new MockActivityEnvironment(
+    { startToCloseTimeoutMs: 1_200_000, ...setUp.info },
+    { logger: quiet },
+  );
   const heartbeats: LiveView[] = [];
   environment.on('heartbeat', (details: LiveView) => {
     heartbeats.push(JSON.parse(JSON.stringify(details)) as LiveView);
