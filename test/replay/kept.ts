@@ -1,0 +1,44 @@
+// Kept histories: what a run left on the server, and the events that its queries answered then.
+
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { ReportedEvent } from '../../src/protocol/events.js';
+
+type History = ReturnType<typeof historyFromJSON>;
+
+export interface KeptHistory {
+  readonly name: string;
+  readonly history: History;
+  /** Without the contents that the query adds: the log itself. */
+  readonly events: readonly LogEntry[];
+}
+
+export type LogEntry = Omit<ReportedEvent, 'content' | 'args' | 'result' | 'omitted'>;
+
+export const historiesFolder = new URL('./histories/', import.meta.url).pathname;
+
+export function toLogEntry(event: ReportedEvent): LogEntry {
+  const { content: _, args: __, result: ___, omitted: ____, ...entry } = event;
+  return entry;
+}
+
+export async function keptNames(): Promise<readonly string[]> {
+  const files = await readdir(historiesFolder);
+  return files.flatMap((file) => (file.endsWith('.json.gz') ? [file.slice(0, -8)] : [])).toSorted();
+}
+
+export async function readKept(name: string): Promise<KeptHistory> {
+  const text = gunzipSync(await readFile(join(historiesFolder, `${name}.json.gz`))).toString();
+  const { history, events } = JSON.parse(text) as { history: object; events: LogEntry[] };
+  return { name, history: historyFromJSON(history), events };
+}
+
+/** Keeps a history. One that is kept already is never written again. */
+export async function keep({ name, history, events }: KeptHistory): Promise<void> {
+  const text = JSON.stringify({ history: JSON.parse(historyToJSON(history)) as object, events });
+  await writeFile(join(historiesFolder, `${name}.json.gz`), gzipSync(text, { level: 9 }), {
+    flag: 'wx',
+  });
+}
