@@ -9,10 +9,10 @@ import { beginsForm, secretForms } from './secret-forms.js';
 import type { SecretForm } from './secret-forms.js';
 
 /** Shorter values are ordinary words; replacing them would garble results and reveal where they stand. */
-export const minimumSecretLength = 6;
+export const minimumSecretLength = 8;
 
 export interface Redactor {
-  /** Values of fewer than 6 characters are ignored; their names are remembered all the same. */
+  /** Values of fewer than 8 characters are ignored; their names are remembered all the same. */
   register(name: string, value: string | undefined): void;
   /** Whether a variable of this name holds a secret. */
   isSecretName(name: string): boolean;

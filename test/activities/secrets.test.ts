@@ -47,11 +47,11 @@ describe('redact', () => {
     },
   );
 
-  test('ignores values of fewer than 6 characters, but knows their names', () => {
-    const redactor = redactorOf('abcde');
-    expect(redactor.redact('abcde')).toBe('abcde');
+  test('ignores values of fewer than 8 characters, but knows their names', () => {
+    const redactor = redactorOf('abcdefg');
+    expect(redactor.redact('abcdefg')).toBe('abcdefg');
     expect(redactor.isSecretName('API_KEY')).toBe(true);
-    expect(redactorOf('abcdef').redact('abcdef')).toBe('[redacted API_KEY]');
+    expect(redactorOf('abcdefgh').redact('abcdefgh')).toBe('[redacted API_KEY]');
   });
 
   test('the token of a header is secret without its scheme', () => {
@@ -145,14 +145,14 @@ describe('registerConfiguredSecrets', () => {
       c: { apiKeyEnv: 'KEY_MISSING' },
     };
     const environment = {
-      KEY_A: 'value-a',
-      KEY_B: 'value-b',
-      TEMPORAL_API_KEY: 'value-t',
-      OTHER: 'value-o',
+      KEY_A: 'value-0a',
+      KEY_B: 'value-0b',
+      TEMPORAL_API_KEY: 'value-0t',
+      OTHER: 'value-0o',
     };
     registerConfiguredSecrets(redactor, { models }, environment);
-    expect(redactor.redact('value-a value-b value-t value-o')).toBe(
-      '[redacted KEY_A] [redacted KEY_B] [redacted TEMPORAL_API_KEY] value-o',
+    expect(redactor.redact('value-0a value-0b value-0t value-0o')).toBe(
+      '[redacted KEY_A] [redacted KEY_B] [redacted TEMPORAL_API_KEY] value-0o',
     );
     expect(redactor.isSecretName('KEY_MISSING')).toBe(true);
   });
