@@ -37,7 +37,7 @@ function resolveAgent(config: WorkerConfig, input: ResolveAgentInput): ResolveAg
     name: definition.name,
     ...systemPromptOf(definition, input),
     model: chosenModel(definition, input.model),
-    models: modelIds(config, definition),
+    models: modelsOf(config, definition),
     ...thinkingLevelOf(definition, input),
     tools: chosenTools(definition, input.tools).map((name) => toToolSpec(config, definition, name)),
     hooks: hookNames.filter((name) => definition.hooks[name] !== undefined),
@@ -63,11 +63,12 @@ function chosenModel(definition: AgentDefinition, model: string | undefined): st
   return model;
 }
 
-function modelIds(config: WorkerConfig, definition: AgentDefinition): ResolvedAgent['models'] {
+function modelsOf(config: WorkerConfig, definition: AgentDefinition): ResolvedAgent['models'] {
   return Object.fromEntries(
     definition.models.flatMap((name) => {
       const model = config.models[name];
-      return model === undefined ? [] : [[name, model.model]];
+      if (model === undefined) return [];
+      return [[name, { model: model.model, provider: model.provider }]];
     }),
   );
 }

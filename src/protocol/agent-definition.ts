@@ -41,14 +41,21 @@ export const hookNames = [
 ] as const;
 export type HookName = (typeof hookNames)[number];
 
+export interface ResolvedModel {
+  /** The provider's model id. */
+  readonly model: string;
+  /** The provider's name in messages. */
+  readonly provider: string;
+}
+
 export interface ResolvedAgent {
   readonly name: string;
   /** The text of the definition; absent when the input replaces it or there is none. */
   readonly systemPrompt?: string;
   /** The name of the chosen model. */
   readonly model: string;
-  /** Models this agent may use: name → the provider's model id. */
-  readonly models: { readonly [name: string]: string };
+  /** Models this agent may use, by name. */
+  readonly models: { readonly [name: string]: ResolvedModel };
   readonly thinkingLevel?: ThinkingLevel;
   readonly tools: readonly ToolSpec[];
   /** Hooks the definition has; only these are scheduled. */

@@ -18,7 +18,9 @@ export function currentDetails(session: AgentSession): string {
   const lines = [
     `**Status:** ${statusOf(session).replaceAll('_', ' ')}`,
     ...(runScope === undefined ? [] : [`**Turn:** ${session.turns}`]),
-    ...(agent === undefined ? [] : [`**Model:** ${agent.models[agent.model] ?? agent.model}`]),
+    ...(agent === undefined
+      ? []
+      : [`**Model:** ${agent.models[agent.model]?.model ?? agent.model}`]),
     ...(tools.length === 0 ? [] : [`**Tools:** ${tools.join(', ')}`]),
     ...(queued === 0 ? [] : [`**Queued:** ${queued}`]),
     `**Tokens:** ${usage.input} in, ${usage.output} out`,

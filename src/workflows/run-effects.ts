@@ -168,7 +168,8 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
         turn,
       };
       transcript.markModelCall();
-      const modelId = session.resolved().models[chatInput.model] ?? chatInput.model;
+      const chosen = session.resolved().models[chatInput.model];
+      const modelId = chosen?.model ?? chatInput.model;
       try {
         const caller = modelCaller(`turn ${turn} · ${modelId}`);
         const result = await untilGivenUp(caller.completeChat(chatInput));
@@ -180,7 +181,7 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
           message: {
             role: 'assistant',
             content: [],
-            provider: '',
+            provider: chosen?.provider ?? '',
             model: modelId,
             usage: zeroUsage,
             stopReason: 'error',

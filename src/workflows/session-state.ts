@@ -30,7 +30,7 @@ export function stateOf(session: AgentSession): AgentState {
     status: statusOf(session),
     lifetime: input.lifetime,
     agent: input.agent,
-    ...(agent === undefined ? {} : { model: agent.models[agent.model] ?? agent.model }),
+    ...(agent === undefined ? {} : { model: agent.models[agent.model]?.model ?? agent.model }),
     runs: session.runs,
     turn: session.runScope === undefined ? 0 : session.turns,
     pendingToolCalls: pendingToolCalls(session),

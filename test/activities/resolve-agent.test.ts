@@ -73,7 +73,10 @@ describe('resolveAgent', () => {
       name: 'default',
       systemPrompt: 'Be brief.',
       model: 'small',
-      models: { small: 'provider/small', large: 'provider/large' },
+      models: {
+        small: { model: 'provider/small', provider: 'models.example' },
+        large: { model: 'provider/large', provider: 'models.example' },
+      },
       thinkingLevel: 'low',
       tools: [
         {

@@ -23,7 +23,7 @@ vi.mock(import('@temporalio/workflow'), async (original) => ({
 const definition = {
   name: 'default',
   model: 'small',
-  models: { small: 'gpt-5-mini' },
+  models: { small: { model: 'gpt-5-mini', provider: 'api.openai.com' } },
   tools: [],
   hooks: [],
 };

@@ -62,7 +62,7 @@ export function scriptedActivities(script: Script): AgentActivities {
       agent: {
         name: agent,
         model: 'default',
-        models: { default: 'scripted' },
+        models: { default: { model: 'scripted', provider: 'scripted' } },
         tools: [toolSpec(script)],
         hooks: [],
       },
