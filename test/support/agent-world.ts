@@ -11,7 +11,7 @@ import { createBuiltInTools } from '../../src/activities/tools/index.js';
 import { AgentClient } from '../../src/client/index.js';
 import type { AgentRun } from '../../src/client/index.js';
 import { resolveConfig } from '../../src/config/index.js';
-import type { UserConfig } from '../../src/config/index.js';
+import type { ModelConfig, UserConfig } from '../../src/config/index.js';
 import type { ReportedEvent } from '../../src/protocol/events.js';
 import type { Message } from '../../src/protocol/messages.js';
 import { findViolations } from '../../src/testing/invariants.js';
@@ -26,6 +26,8 @@ export interface AgentWorldOptions {
   readonly script?: Script;
   /** Merged over a config with the scripted model, one agent and the four built-in tools. */
   readonly config?: UserConfig;
+  /** Makes the config's models of the scripted one. Default: it alone, as `default`. */
+  readonly models?: (scripted: ModelConfig) => NonNullable<UserConfig['models']>;
   readonly environment?: { readonly [name: string]: string | undefined };
 }
 
@@ -49,9 +51,10 @@ export async function createAgentWorld(options: AgentWorldOptions = {}): Promise
   const workspace = await mkdtemp(join(tmpdir(), 'holdfast-workspace-'));
   const taskQueue = `test-${crypto.randomUUID()}`;
   const environment = options.environment ?? { ...process.env, MODEL_KEY: 'sk-test-key-0001' };
+  const scripted = { model: 'scripted', baseURL: model.baseURL, apiKeyEnv: 'MODEL_KEY' };
   const config = resolveConfig(
     {
-      models: { default: { model: 'scripted', baseURL: model.baseURL, apiKeyEnv: 'MODEL_KEY' } },
+      models: options.models?.(scripted) ?? { default: scripted },
       agents: {
         default: { systemPrompt: 'You are a test.', tools: ['bash', 'read', 'write', 'edit'] },
       },
@@ -117,7 +120,7 @@ type AnyRun = Pick<AgentRun, 'workflowId' | 'loggedEvents' | 'messages' | 'state
 
 /** The breaches of the invariants by a session, replay of its history included. */
 export async function violationsOf(
-  world: AgentWorld,
+  world: Pick<AgentWorld, 'client'>,
   run: AnyRun,
   expected: Partial<SessionRecord> = {},
 ): Promise<readonly string[]> {
