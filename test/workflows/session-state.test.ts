@@ -199,6 +199,18 @@ describe('response', () => {
     },
   );
 
+  test('fits a page where text and calls each take all they may', () => {
+    const text = { type: 'text' as const, text: 'x'.repeat(1_000_000) };
+    const withCalls = Array.from({ length: 100 }, (_, i) => {
+      const call = toolCall('a', 'bash', { command: 'x'.repeat(99_300 + 10 * i) });
+      const response = responseOf(responding(assistantMessage([text, call])));
+      expectFits(response);
+      return response?.tool_calls !== undefined;
+    });
+    // Both sides of the bound were seen.
+    expect(new Set(withCalls).size).toBe(2);
+  });
+
   test('says when text was cut or calls were left out, and only then', () => {
     expect(responseOf(responding(says('x'.repeat(1_000_000))))).toMatchObject({ truncated: true });
     expect(responseOf(responding(says('x'.repeat(50_000))))).not.toHaveProperty('truncated');
