@@ -11,6 +11,7 @@ import type { WorkerConfig } from './definitions.js';
 import { createResolveAgent } from './resolve-agent.js';
 import { createRedactor, registerConfiguredSecrets } from './secrets.js';
 import { createHooks } from './tool-hooks.js';
+import { withWellFormedFailures } from './well-formed-failures.js';
 import { queriesOfPresentWorkflow } from './workflow-queries.js';
 
 export interface ActivityDependencies {
@@ -27,7 +28,7 @@ export function createActivities({ config, environment }: ActivityDependencies):
     createConversationSource(cache, queriesOfPresentWorkflow(Context.current().client));
   const resolveAgent = createResolveAgent(config);
 
-  return {
+  return withWellFormedFailures({
     async resolveAgent(input) {
       const result = await resolveAgent(input);
       if (result.kind === 'resolved') {
@@ -45,5 +46,5 @@ export function createActivities({ config, environment }: ActivityDependencies):
     }),
     callTool: createCallTool({ config, conversation, redactor, environment }),
     ...createHooks({ config, conversation, redactor }),
-  };
+  });
 }

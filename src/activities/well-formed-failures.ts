@@ -1,0 +1,34 @@
+// Failures that can be carried. Temporal writes a failure's texts into Protocol Buffers, and the SDK shuts a
+// worker down that writes half a surrogate pair there: one odd answer of a provider, retried on one worker
+// after another, would stop them all.
+
+import type { AgentActivities } from '../protocol/activities.js';
+import { wellFormed } from '../protocol/text.js';
+
+/** The same activities; what they throw has well-formed texts, its causes included. */
+export function withWellFormedFailures(activities: AgentActivities): AgentActivities {
+  const entries = Object.entries(activities).map(([name, activity]) => {
+    const call = activity as (input: unknown) => Promise<unknown>;
+    return [
+      name,
+      async (input: unknown) => {
+        try {
+          return await call(input);
+        } catch (error) {
+          mend(error);
+          throw error;
+        }
+      },
+    ];
+  });
+  return Object.fromEntries(entries) as AgentActivities;
+}
+
+function mend(error: unknown): void {
+  const seen = new Set<Error>();
+  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    at.message = wellFormed(at.message);
+    if (at.stack !== undefined) at.stack = wellFormed(at.stack);
+  }
+}
