@@ -70,6 +70,8 @@ class Follower {
   readonly #session: FollowedSession;
   readonly #live: boolean;
   readonly #signal: AbortSignal | undefined;
+  /** Resolves when the iteration is to stop. */
+  readonly #stopped: Promise<undefined>;
   readonly #updates = new LiveUpdates();
   #after: number;
   /** The version whose events have all been read. */
@@ -85,6 +87,9 @@ class Follower {
     this.#session = session;
     this.#live = live;
     this.#signal = signal;
+    this.#stopped = new Promise((resolve) => {
+      signal?.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
     this.#after = after;
   }
 
@@ -167,15 +172,14 @@ class Follower {
   async *#patiently<T>(
     call: Promise<Answer<T>>,
   ): AsyncGenerator<FollowedEvent, T | undefined, undefined> {
-    const timer = new AbortController();
-    const slow = sleep(pace.slowMs, 'slow' as const, { signal: timer.signal }).catch(
-      () => 'slow' as const,
-    );
+    const slow = new AbortController();
     try {
-      if ((await Promise.race([call, slow])) === 'slow') {
+      let answer = await Promise.race([call, this.#pause(pace.slowMs, slow.signal)]);
+      if (answer === undefined && !this.#isStopped()) {
         yield* this.#unreachable('worker', 'no answer yet');
+        answer = await Promise.race([call, this.#stopped]);
       }
-      const answer = await call;
+      if (answer === undefined) return undefined;
       if (answer.kind === 'unreachable') {
         yield* this.#unreachable(answer.what, answer.reason);
         return undefined;
@@ -188,7 +192,7 @@ class Follower {
       yield* this.#reachable();
       return answer.value;
     } finally {
-      timer.abort();
+      slow.abort();
     }
   }
 
@@ -224,8 +228,10 @@ class Follower {
     return this.#signal?.aborted === true;
   }
 
-  async #pause(milliseconds: number): Promise<void> {
-    const options = this.#signal === undefined ? {} : { signal: this.#signal };
-    await sleep(milliseconds, undefined, options).catch(() => undefined);
+  /** Ends early when the iteration is to stop, or `signal` says so. */
+  async #pause(milliseconds: number, signal?: AbortSignal): Promise<undefined> {
+    const signals = [this.#signal, signal].filter((one) => one !== undefined);
+    await sleep(milliseconds, undefined, { signal: AbortSignal.any(signals) }).catch(() => {});
+    return undefined;
   }
 }
