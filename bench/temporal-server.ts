@@ -1,0 +1,57 @@
+// A Temporal server for one run of the benchmark, with the settings that `holdfast dev` uses.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { endWithThisProcess } from './processes.js';
+import { ensureTemporalCli, serverSettings } from '../src/dev-server/index.js';
+import { choosePort, host } from '../src/dev-server/ports.js';
+
+export interface TemporalServer extends AsyncDisposable {
+  readonly address: string;
+}
+
+export async function startTemporalServer(folder: string): Promise<TemporalServer> {
+  const port = await choosePort(0);
+  const address = `${host}:${port}`;
+  const child = spawn(
+    await ensureTemporalCli(),
+    [
+      'server',
+      'start-dev',
+      '--headless',
+      `--ip=${host}`,
+      `--port=${port}`,
+      `--db-filename=${join(folder, 'temporal.db')}`,
+      '--log-level=never',
+      ...serverSettings.map((setting) => `--dynamic-config-value=${setting}`),
+    ],
+    { stdio: 'ignore' },
+  );
+  endWithThisProcess(child);
+  const ended = once(child, 'exit');
+  await untilItAnswers(address, () => child.exitCode !== null);
+  return {
+    address,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function untilItAnswers(address: string, isOver: () => boolean): Promise<void> {
+  for (;;) {
+    if (isOver()) throw new Error('The Temporal server ended before it answered.');
+    try {
+      const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+      await connection.workflowService.describeNamespace({ namespace: 'default' });
+      await connection.close();
+      return;
+    } catch {
+      await sleep(100);
+    }
+  }
+}
