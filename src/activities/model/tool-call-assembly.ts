@@ -1,7 +1,7 @@
 // Puts tool calls together from the pieces of a stream. Indexes are missing, always 0 or wrong on some
 // servers, ids are missing or repeated on others; arguments are complete only when the stream is.
 
-import { isJsonObject } from '../../protocol/json.js';
+import { isJsonObject, isNestedTooDeeply, maxJsonDepth } from '../../protocol/json.js';
 import type { JsonObject } from '../../protocol/json.js';
 import type { ToolCall } from '../../protocol/messages.js';
 import type { Fields, ToolCallDelta } from './stream-chunk.js';
@@ -131,6 +131,12 @@ function parse(text: string): Parsed {
     let value: unknown = JSON.parse(text);
     if (typeof value === 'string') value = value.trim() === '' ? null : JSON.parse(value);
     if (value === null) return { kind: 'object', value: {} };
+    if (isNestedTooDeeply(value)) {
+      return {
+        kind: 'broken',
+        message: `the arguments are nested deeper than ${maxJsonDepth} levels`,
+      };
+    }
     if (isJsonObject(value)) return { kind: 'object', value };
     return { kind: 'broken', message: 'the arguments are no JSON object' };
   } catch (error) {

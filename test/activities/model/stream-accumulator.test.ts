@@ -158,6 +158,15 @@ describe('createStreamAccumulator: tool calls', () => {
     },
   );
 
+  test('arguments nested too deeply to be written again are kept raw with the reason', () => {
+    const args = `{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const { toolCalls } = accumulate([chunk.toolCalls(entry({ index: 0, id: 'a' }, 'f', args))]);
+    expect(toolCalls[0]).toMatchObject({
+      arguments: {},
+      argumentsError: { message: 'the arguments are nested deeper than 128 levels', raw: args },
+    });
+  });
+
   test('a legacy function_call is a call', () => {
     expect(
       callsOf([
