@@ -1,0 +1,3 @@
+// `npm run demo`.
+
+import '../src/demo/main.js';
