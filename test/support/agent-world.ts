@@ -39,6 +39,8 @@ export interface AgentWorld extends AsyncDisposable {
   readonly workspace: string;
   /** Starts a further worker and returns how to stop it. */
   addWorker(): Promise<() => Promise<void>>;
+  /** Stops all workers there are. */
+  stopWorkers(): Promise<void>;
 }
 
 /** Keeps what workers log out of the tests' output. */
@@ -94,6 +96,9 @@ export async function createAgentWorld(options: AgentWorldOptions = {}): Promise
     taskQueue,
     workspace,
     addWorker,
+    async stopWorkers() {
+      for (const stop of stops) await stop();
+    },
     async [Symbol.asyncDispose]() {
       for (const stop of stops) await stop();
       await client.temporal.connection.close();

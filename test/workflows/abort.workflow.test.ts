@@ -112,7 +112,7 @@ describe('abort', () => {
     await expectUsable(world, session);
   });
 
-  test('L36: while the key is looked up is an abort, no error, and no message is invented', async () => {
+  test('L36: while the key is looked up is an abort and no error; nothing had arrived', async () => {
     const asked = gate();
     const hooks: AgentHooks = {
       getApiKey: () => {
@@ -126,6 +126,9 @@ describe('abort', () => {
     await asked.passed;
     await abortAndCheck(world, session);
     expect(world.model.requests).toHaveLength(0);
+    expect((await messagesOf(session)).slice(1)).toMatchObject([
+      { role: 'assistant', content: [], stopReason: 'aborted' },
+    ]);
     released = true;
     await expectUsable(world, session);
   });
