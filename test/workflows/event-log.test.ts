@@ -131,7 +131,7 @@ describe('pages of events', () => {
   test('fit, go on and end, with random contents of any kind', () => {
     const random = createRandom(51);
     const pieces = ['x', '"', '\u0001', '🦉', '\ud800', '漢'];
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 2; round++) {
       const transcript = new Transcript();
       const log = new EventLog();
       const texts = Array.from({ length: 6 }, () =>

@@ -201,8 +201,8 @@ describe('response', () => {
 
   test('fits a page where text and calls each take all they may', () => {
     const text = { type: 'text' as const, text: 'x'.repeat(1_000_000) };
-    const withCalls = Array.from({ length: 100 }, (_, i) => {
-      const call = toolCall('a', 'bash', { command: 'x'.repeat(99_300 + 10 * i) });
+    const withCalls = Array.from({ length: 20 }, (_, i) => {
+      const call = toolCall('a', 'bash', { command: 'x'.repeat(99_300 + 50 * i) });
       const response = responseOf(responding(assistantMessage([text, call])));
       expectFits(response);
       return response?.tool_calls !== undefined;
