@@ -1,9 +1,13 @@
 // A world for recovery tests: a scripted model, a workspace, gates, and workers as processes of their own
 // that are killed with SIGKILL while what they do is known.
 
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { inject, vi } from 'vitest';
 import { AgentClient } from '../../src/client/index.js';
 import type { UserConfig } from '../../src/config/index.js';
@@ -11,7 +15,6 @@ import { textOf } from '../../src/protocol/messages.js';
 import type { ToolResultMessage } from '../../src/protocol/messages.js';
 import { startScriptedModel } from '../../src/testing/scripted-model.js';
 import type { Script, ScriptedModel, ScriptedRequest } from '../../src/testing/scripted-model.js';
-import { startProcess } from '../client/support/processes.js';
 import { messagesOf } from './agent-world.js';
 import { createGates } from './worker-process-gates.js';
 import type { Gates } from './worker-process-gates.js';
@@ -150,21 +153,37 @@ export async function createKillWorld(options: KillWorldOptions = {}): Promise<K
   };
 }
 
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** However the tests end, their workers end with them. */
+const children = new Set<ChildProcess>();
+process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
+
 export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
-  const { child, exit, stdout, stderr } = startProcess('test/support/worker-process.ts', [
-    JSON.stringify(options),
-  ]);
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'test/support/worker-process.ts', JSON.stringify(options)],
+    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  children.add(child);
+  const written = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (written.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (written.stderr += text));
+  const ended = once(child, 'exit').then(([code]) => {
+    children.delete(child);
+    return code as number | null;
+  });
   await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', () => stdout().includes('ready\n') && resolve());
-    void exit.then(() => reject(new Error(`A worker ended before it polled: ${stderr()}`)));
+    child.stdout.on('data', () => written.stdout.includes('ready\n') && resolve());
+    void ended.then(() => reject(new Error(`A worker ended before it polled: ${written.stderr}`)));
   });
   return {
     pid: child.pid ?? 0,
-    ended: exit,
+    ended,
     async kill() {
       const killedAt = performance.now();
       child.kill('SIGKILL');
-      await exit;
+      await ended;
       return killedAt;
     },
     terminate: () => void child.kill('SIGTERM'),
