@@ -16,36 +16,24 @@ export interface QueuedMessage {
 export interface MessageQueue {
   readonly mode: QueueMode;
   /** The oldest first. */
-  entries: readonly QueuedMessage[];
+  readonly entries: QueuedMessage[];
 }
 
 export function createQueue(
   mode: QueueMode = 'one-at-a-time',
   entries: readonly QueuedMessage[] = [],
 ): MessageQueue {
-  return { mode, entries };
+  return { mode, entries: [...entries] };
 }
 
 export function enqueue(queue: MessageQueue, entry: QueuedMessage): void {
-  queue.entries = [...queue.entries, entry];
+  queue.entries.push(entry);
 }
 
 /** Takes what one poll delivers off the queue: the oldest message, or all. */
 export function takeBatch(queue: MessageQueue): readonly InputMessage[] {
-  const batch = queue.mode === 'all' ? queue.entries : queue.entries.slice(0, 1);
-  queue.entries = queue.entries.slice(batch.length);
+  const batch = queue.entries.splice(0, queue.mode === 'all' ? queue.entries.length : 1);
   return batch.map(({ message }) => message);
-}
-
-/**
- * Removes this very entry and says whether it was there. Entries with equal text are told apart: what a
- * message says is not who it is, and a message may be an image alone.
- */
-export function removeEntry(queue: MessageQueue, entry: QueuedMessage): boolean {
-  const left = queue.entries.filter((other) => other !== entry);
-  const found = left.length < queue.entries.length;
-  queue.entries = left;
-  return found;
 }
 
 const previewLength = 200;

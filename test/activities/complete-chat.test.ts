@@ -157,7 +157,7 @@ describe('completeChat', () => {
     expect(answer.prepared[0]).toMatchObject({ kind: 'settled' });
   });
 
-  test('missing and repeated call ids get unique ids against the whole transcript, the same in every attempt', async () => {
+  test('missing, repeated and over-long call ids get unique ids against the whole transcript, the same in every attempt', async () => {
     const script = () => [
       reply.raw([
         chunk.toolCalls(
@@ -165,6 +165,11 @@ describe('completeChat', () => {
           { index: 1, id: '', function: { name: 'getWeather', arguments: '{"city":"B"}' } },
           { index: 2, id: 'fresh', function: { name: 'getWeather', arguments: '{"city":"C"}' } },
           { index: 3, id: 'fresh', function: { name: 'getWeather', arguments: '{"city":"D"}' } },
+          {
+            index: 4,
+            id: 'l'.repeat(500),
+            function: { name: 'getWeather', arguments: '{"city":"E"}' },
+          },
         ),
         chunk.finish('tool_calls'),
         chunk.done,
@@ -179,9 +184,10 @@ describe('completeChat', () => {
     await model?.close();
     const second = await complete(script(), setUp);
     const calls = toolCallsOf(first.answer.message);
-    expect(calls.map(({ arguments: args }) => args['city'])).toEqual(['A', 'B', 'C', 'D']);
+    expect(calls.map(({ arguments: args }) => args['city'])).toEqual(['A', 'B', 'C', 'D', 'E']);
     const ids = calls.map(({ id }) => id);
-    expect(new Set([...ids, 'call_1']).size).toBe(5);
+    expect(new Set([...ids, 'call_1']).size).toBe(6);
+    expect(ids.every((id) => id.length <= 200)).toBe(true);
     expect(ids[2]).toBe('fresh');
     expect(toolCallsOf(second.answer.message).map(({ id }) => id)).toEqual(ids);
   });

@@ -6,6 +6,9 @@ import type { ModelQuirks } from '../definitions.js';
 
 const maxWireIdLength = 40;
 
+/** Longer ids are replaced: people answer approvals by them. */
+const maxIdLength = 200;
+
 /** The ids of all calls in the transcript. */
 export function idsOf(transcript: readonly Message[]): ReadonlySet<string> {
   const ids = new Set<string>();
@@ -18,7 +21,7 @@ export function idsOf(transcript: readonly Message[]): ReadonlySet<string> {
 }
 
 /**
- * Replaces missing and repeated ids by ones made from the transcript's length and the call's position, so
+ * Replaces missing, repeated and over-long ids by ones made from the transcript's length and the call's position, so
  * that each result answers one call and another attempt gives the same ids.
  */
 export function withUniqueIds(
@@ -29,7 +32,7 @@ export function withUniqueIds(
   const used = new Set(usedIds);
   return calls.map((call, position) => {
     let { id } = call;
-    for (let n = 0; id === '' || used.has(id); n++) {
+    for (let n = 0; id === '' || id.length > maxIdLength || used.has(id); n++) {
       id = `call_${transcriptLength}_${position + 1}${n === 0 ? '' : `_${n}`}`;
     }
     used.add(id);
