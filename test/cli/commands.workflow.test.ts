@@ -1,8 +1,9 @@
 // The commands as real processes, against a real server and the real workflow.
 
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { AgentClient } from '../../src/client/index.js';
+import { eventually } from '../client/support/eventually.js';
 import { startProcess } from '../client/support/processes.js';
 import type { RunningProcess } from '../client/support/processes.js';
 import { startScriptedWorker } from '../client/support/scripted-worker.js';
@@ -58,10 +59,7 @@ describe('holdfast run', () => {
     };
     await withWorker(script, async (taskQueue) => {
       await using command = start(['run', 'Look', '--task-queue', taskQueue]);
-      await vi.waitFor(() => expect(command.stdout()).toMatch(/There(?! are two files)/), {
-        timeout: 20_000,
-        interval: 20,
-      });
+      await eventually(() => expect(command.stdout()).toMatch(/There(?! are two files)/));
       expect(await command.exit).toBe(0);
       expect(command.stdout()).toBe(
         '> Look\nI look.\n● bash ls -a\n✓ bash a b\nThere are two files.\n',
@@ -92,9 +90,7 @@ describe('holdfast run', () => {
     await withWorker(waits, async (taskQueue) => {
       const id = newId();
       await using command = start(['run', 'Go', '--id', id, '--task-queue', taskQueue]);
-      await vi.waitFor(() => expect(command.stdout()).toContain('Let me think'), {
-        timeout: 20_000,
-      });
+      await eventually(() => expect(command.stdout()).toContain('Let me think'));
       command.child.kill('SIGINT');
       expect(await command.exit).toBe(130);
       expect(await statusOf(id)).toBe('CANCELLED');
@@ -105,9 +101,9 @@ describe('holdfast run', () => {
   test('a second Ctrl-C leaves with 130 without waiting', async () => {
     const id = newId();
     await using command = start(['run', 'Go', '--id', id, '--task-queue', newId()]);
-    await vi.waitFor(() => expect(command.stderr()).toContain(id), { timeout: 20_000 });
+    await eventually(() => expect(command.stderr()).toContain(id));
     command.child.kill('SIGINT');
-    await vi.waitFor(() => expect(command.stderr()).toContain('Ctrl-C again'));
+    await eventually(() => expect(command.stderr()).toContain('Ctrl-C again'));
     expect(command.child.exitCode).toBeNull();
     command.child.kill('SIGINT');
     expect(await command.exit).toBe(130);
@@ -120,9 +116,7 @@ describe('holdfast run', () => {
       const id = newId();
       const args = ['run', 'Go', '--session', '--id', id, '--task-queue', taskQueue];
       await using command = start(args);
-      await vi.waitFor(() => expect(command.stdout()).toContain('Let me think'), {
-        timeout: 20_000,
-      });
+      await eventually(() => expect(command.stdout()).toContain('Let me think'));
       command.child.kill('SIGINT');
       expect(await command.exit).toBe(130);
       expect(command.stderr()).toContain(`holdfast prompt ${id}`);
@@ -181,7 +175,7 @@ describe('holdfast run', () => {
       const id = newId();
       await using command = start(['run', 'Go', '--id', id, '--task-queue', taskQueue]);
       const asks = new RegExp(`holdfast approve ${id} --call (\\S+)`);
-      await vi.waitFor(() => expect(command.stdout()).toMatch(asks), { timeout: 20_000 });
+      await eventually(() => expect(command.stdout()).toMatch(asks));
       const [, call = ''] = asks.exec(command.stdout()) ?? [];
       expect(await holdfast('approve', id, '--call', 'another')).toMatchObject({ code: 1 });
       expect(await holdfast('approve', id, '--call', call)).toMatchObject({
@@ -210,7 +204,7 @@ describe('commands that talk to a session', () => {
       expect(rejected.stderr).toMatch(/^holdfast: Rejected: .+\.\n$/);
       expect(await holdfast('abort', workflowId)).toMatchObject({ code: 0, stdout: 'Aborting.\n' });
       const run = client.get(workflowId);
-      await vi.waitFor(async () => expect((await run.state()).status).toBe('idle'));
+      await eventually(async () => expect((await run.state()).status).toBe('idle'));
       const { queues } = await run.state();
       expect(queues).toMatchObject({ steeringLength: 1, followUpLength: 1 });
       await run.close();
@@ -224,7 +218,7 @@ describe('commands that talk to a session', () => {
     expect(sent.code).toBe(0);
     expect(sent.stdout).toMatch(/^Sent\. No worker answers/);
     await using _ = await startScriptedWorker({ address, bundlePath, taskQueue, script: waits });
-    await vi.waitFor(async () => expect((await run.state()).queues.steeringLength).toBe(1));
+    await eventually(async () => expect((await run.state()).queues.steeringLength).toBe(1));
     await run.close();
     await expect(run.result()).resolves.toMatchObject({ undelivered: [{ preview: 'Left' }] });
   });
@@ -262,12 +256,12 @@ describe('commands that read', () => {
       expect((await holdfast('state', workflowId)).stdout).toMatch(/^status +closed/);
       const state = await holdfast('state', workflowId, '--json');
       expect(JSON.parse(state.stdout)).toMatchObject({ status: 'closed', transcriptLength: 2 });
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const list = await holdfast('list', '--json', '--limit', '100');
         expect(JSON.parse(list.stdout)).toContainEqual(
           expect.objectContaining({ workflowId, status: 'completed', summary: 'How are things?' }),
         );
-      }, 20_000);
+      });
       const table = await holdfast('list');
       expect(table.stdout).toMatch(/^ID +STATUS +STARTED \(UTC\) +SUMMARY\n/);
       expect(table.stdout).toContain(workflowId);

@@ -5,24 +5,26 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { AgentClient } from '../../src/client/index.js';
+import { isAlive } from '../../src/dev-server/server-process.js';
 import { readState } from '../../src/dev-server/state-file.js';
 import { chunk, reply, startScriptedModel, step } from '../../src/testing/scripted-model.js';
 import type { ScriptedModel, Script } from '../../src/testing/scripted-model.js';
+import { eventually } from '../client/support/eventually.js';
 import { startProcess } from '../client/support/processes.js';
 import type { RunningProcess } from '../client/support/processes.js';
 
 let directory: string;
 let model: ScriptedModel | undefined;
-let processes: RunningProcess[];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-cli-'));
-  processes = [];
 });
 afterEach(async () => {
-  for (const running of processes) await running[Symbol.asyncDispose]();
+  // The server outlives a killed `dev`, on purpose.
+  const { pid } = readState(join(directory, 'data')) ?? {};
+  if (pid !== undefined && isAlive(pid)) process.kill(pid, 'SIGKILL');
   await model?.close({ expectFaults: true });
   model = undefined;
   await rm(directory, { recursive: true, force: true });
@@ -34,7 +36,7 @@ async function scripted(script: Script): Promise<ScriptedModel> {
 }
 
 function holdfast(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningProcess {
-  const running = startProcess(
+  return startProcess(
     'src/cli/main.ts',
     args,
     {
@@ -48,20 +50,15 @@ function holdfast(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running
     },
     directory,
   );
-  processes.push(running);
-  return running;
 }
 
 async function said(running: RunningProcess, text: RegExp): Promise<string> {
-  return vi.waitFor(
-    () => {
-      const written = running.stdout() + running.stderr();
-      const match = text.exec(written);
-      if (match === null) throw new Error(`waiting for ${text} in: ${written}`);
-      return match[1] ?? match[0];
-    },
-    { timeout: 40_000, interval: 50 },
-  );
+  return eventually(() => {
+    const written = running.stdout() + running.stderr();
+    const match = text.exec(written);
+    if (match === null) throw new Error(`waiting for ${text} in: ${written}`);
+    return match[1] ?? match[0];
+  });
 }
 
 async function startDev(): Promise<{ dev: RunningProcess; address: string; data: string }> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import {
   AgentClient,
   AgentRunError,
@@ -10,6 +10,7 @@ import {
   WorkflowIdInUse,
 } from '../../src/client/index.js';
 import type { Message } from '../../src/protocol/messages.js';
+import { eventually } from './support/eventually.js';
 import { startScriptedWorker } from './support/scripted-worker.js';
 import type { Script } from './support/scripted-worker.js';
 
@@ -55,7 +56,7 @@ describe('AgentClient', () => {
     const summary = (await description.staticSummary()) ?? '';
     expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(200);
     expect(prompt.startsWith(summary.slice(0, -1))).toBe(true);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const found = [];
       for await (const session of client.list()) found.push(session);
       expect(found).toContainEqual(
@@ -78,7 +79,7 @@ describe('AgentClient', () => {
       args: ['Hi'],
       staticSummary: 'from elsewhere',
     });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const found = [];
       for await (const session of client.list({ open: true })) found.push(session);
       expect(found).toContainEqual(
@@ -150,7 +151,7 @@ describe('AgentClient', () => {
     const script: Script = { turns: [[{ chunks: ['Wait'], holdMs: 60_000 }]] };
     await withWorker(script, async (taskQueue) => {
       const run = await client.start('Hi', { taskQueue });
-      await vi.waitFor(async () => expect((await run.state()).status).toBe('running'));
+      await eventually(async () => expect((await run.state()).status).toBe('running'));
       await run.cancel();
       await expect(run.result()).rejects.toMatchObject({ kind: 'canceled' });
     });
@@ -176,7 +177,7 @@ describe('AgentClient', () => {
     await withWorker(says('Yes'), async (taskQueue) => {
       const run = await client.start({ lifetime: 'session' }, { taskQueue });
       expect(await run.submit('prompt', 'One', { id: 'one' })).toEqual({ outcome: 'started' });
-      await vi.waitFor(async () => expect((await run.state()).status).toBe('idle'));
+      await eventually(async () => expect((await run.state()).status).toBe('idle'));
       expect(await run.submit('steer', 'Two', { id: 'two' })).toEqual({ outcome: 'queued' });
       await run.steer('Two', { id: 'two' });
       expect(await run.submit('followUp', 'x', { id: 'one' })).toMatchObject({

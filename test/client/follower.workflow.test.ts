@@ -1,10 +1,11 @@
 // The follower against a real server, real workers and the real workflow.
 
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { AgentClient, isLoggedEvent } from '../../src/client/index.js';
 import type { AgentResult, AgentRun, FollowedEvent } from '../../src/client/index.js';
 import type { FollowOptions } from '../../src/client/index.js';
+import { eventually } from './support/eventually.js';
 import { startWorkerProcess } from './support/processes.js';
 import { startScriptedWorker } from './support/scripted-worker.js';
 import type { Script } from './support/scripted-worker.js';
@@ -145,18 +146,15 @@ describe('the follower', () => {
     const worker = await startWorkerProcess(options);
     const run = await client.start('Go', { taskQueue });
     const { events, done } = collect(run);
-    await vi.waitFor(
-      () =>
-        expect(events).toContainEqual(expect.objectContaining({ text: 'Half an ans', attempt: 1 })),
-      { timeout: 30_000 },
+    await eventually(() =>
+      expect(events).toContainEqual(expect.objectContaining({ text: 'Half an ans', attempt: 1 })),
     );
     worker.child.kill('SIGKILL');
     await worker.exit;
     // History grows while nobody can answer for it.
     await run.steer('Are you there?');
-    await vi.waitFor(
-      () => expect(events).toContainEqual(expect.objectContaining({ type: 'unreachable' })),
-      { timeout: 30_000 },
+    await eventually(() =>
+      expect(events).toContainEqual(expect.objectContaining({ type: 'unreachable' })),
     );
     expect(events.some(({ type }) => type === 'ended')).toBe(false);
     await using _ = await startScriptedWorker(options);
@@ -179,9 +177,7 @@ describe('the follower', () => {
     const worker = await startWorkerProcess(options);
     const { events, done } = collect(await client.start('Go', { taskQueue }));
     const isTold = (event: object) =>
-      vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining(event)), {
-        timeout: 30_000,
-      });
+      eventually(() => expect(events).toContainEqual(expect.objectContaining(event)));
     await isTold({ text: 'Half' });
     worker.child.kill('SIGKILL');
     await isTold({ type: 'retry', attempt: 2 });
@@ -205,7 +201,7 @@ describe('the follower', () => {
     await withWorker(script, async (taskQueue) => {
       const run = await client.start('Go', { taskQueue });
       const { events, done } = collect(run);
-      await vi.waitFor(() => expect(events.map(({ type }) => type)).toContain('message_update'));
+      await eventually(() => expect(events.map(({ type }) => type)).toContain('message_update'));
       await client.temporal.workflow.getHandle(run.workflowId).terminate();
       await done;
       expect(events.at(-1)).toEqual({ type: 'ended', status: 'terminated', complete: true });
@@ -225,7 +221,7 @@ describe('the follower', () => {
     await withWorker(script, async (taskQueue) => {
       const run = await client.start('Go', { taskQueue });
       const { events, done } = collect(run);
-      await vi.waitFor(() => expect(events.map(({ type }) => type)).toContain('message_update'));
+      await eventually(() => expect(events.map(({ type }) => type)).toContain('message_update'));
       await run.cancel();
       await done;
       expect(screenOf(events)).toEqual(['Half']);
@@ -250,7 +246,7 @@ describe('the follower', () => {
       const { events, done } = collect(run);
       for (const runs of [1, 2]) {
         await run.prompt(`Prompt ${runs}`);
-        await vi.waitFor(() =>
+        await eventually(() =>
           expect(events.filter(({ type }) => type === 'agent_end')).toHaveLength(runs),
         );
       }
@@ -275,7 +271,7 @@ describe('the follower', () => {
     const run = await client.start('Go', { taskQueue: newId() });
     const stop = new AbortController();
     const { events, done } = collect(run, { signal: stop.signal });
-    await vi.waitFor(() => expect(events.length).toBeGreaterThan(0), { timeout: 20_000 });
+    await eventually(() => expect(events.length).toBeGreaterThan(0));
     stop.abort();
     await done;
     expect(events.map(({ type }) => type)).not.toContain('ended');
@@ -287,7 +283,7 @@ describe('the follower', () => {
       const workflowId = newId();
       const first = await client.start('Go', { workflowId, taskQueue });
       const { events, done } = collect(first);
-      await vi.waitFor(() => expect(events.length).toBeGreaterThan(0));
+      await eventually(() => expect(events.length).toBeGreaterThan(0));
       await client.temporal.workflow.getHandle(workflowId).terminate();
       const second = await client.start('Again', { workflowId, taskQueue });
       await done;

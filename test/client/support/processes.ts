@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { onTestFinished } from 'vitest';
 import type { ScriptedWorkerOptions } from './scripted-worker.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -35,15 +36,18 @@ export function startProcess(
   child.stdout.setEncoding('utf8').on('data', (text: string) => (written.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (written.stderr += text));
   const exit = once(child, 'close').then(([code]) => code as number | null);
+  const end = async () => {
+    child.kill('SIGKILL');
+    await exit;
+  };
+  // A test that timed out never comes to dispose of it.
+  onTestFinished(end);
   return {
     child,
     stdout: () => written.stdout,
     stderr: () => written.stderr,
     exit,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exit;
-    },
+    [Symbol.asyncDispose]: end,
   };
 }
 
