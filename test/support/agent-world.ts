@@ -37,8 +37,8 @@ export interface AgentWorld extends AsyncDisposable {
   readonly taskQueue: string;
   /** Absolute path of the default workspace. */
   readonly workspace: string;
-  /** Starts a further worker and returns how to stop it. */
-  addWorker(): Promise<() => Promise<void>>;
+  /** Starts a further worker, with its config changed as said, and returns how to stop it. */
+  addWorker(changes?: UserConfig): Promise<() => Promise<void>>;
   /** Stops all workers there are. */
   stopWorkers(): Promise<void>;
 }
@@ -54,23 +54,25 @@ export async function createAgentWorld(options: AgentWorldOptions = {}): Promise
   const taskQueue = `test-${crypto.randomUUID()}`;
   const environment = options.environment ?? { ...process.env, MODEL_KEY: 'sk-test-key-0001' };
   const scripted = { model: 'scripted', baseURL: model.baseURL, apiKeyEnv: 'MODEL_KEY' };
-  const config = resolveConfig(
-    {
-      models: options.models?.(scripted) ?? { default: scripted },
-      agents: {
-        default: { systemPrompt: 'You are a test.', tools: ['bash', 'read', 'write', 'edit'] },
+  const configWith = (changes: UserConfig = {}) =>
+    resolveConfig(
+      {
+        models: options.models?.(scripted) ?? { default: scripted },
+        agents: {
+          default: { systemPrompt: 'You are a test.', tools: ['bash', 'read', 'write', 'edit'] },
+        },
+        workspaces: { default: { root: workspace } },
+        ...options.config,
+        ...changes,
       },
-      workspaces: { default: { root: workspace } },
-      ...options.config,
-    },
-    { environment, builtInTools: createBuiltInTools(), directory: workspace },
-  );
+      { environment, builtInTools: createBuiltInTools(), directory: workspace },
+    );
   const connection = await NativeConnection.connect({ address });
   const stops: (() => Promise<void>)[] = [];
 
-  const addWorker = async () => {
+  const addWorker = async (changes?: UserConfig) => {
     const worker = await createAgentWorker({
-      config,
+      config: configWith(changes),
       connection,
       taskQueue,
       bundlePath: inject('bundlePath'),

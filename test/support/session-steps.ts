@@ -68,7 +68,10 @@ export async function expectSound(
 }
 
 /** Everything the history holds, as text: names, and payloads decoded. */
-export async function historyText(world: AgentWorld, run: AnyRun): Promise<string> {
+export async function historyText(
+  world: Pick<AgentWorld, 'client'>,
+  run: Pick<AgentRun, 'workflowId'>,
+): Promise<string> {
   const history = await world.client.temporal.workflow.getHandle(run.workflowId).fetchHistory();
   const parts: string[] = [];
   collect(history, parts);
