@@ -36,8 +36,9 @@ async function persist<Page>(
   for (;;) {
     signal.throwIfAborted();
     try {
-      const tryOnce = () => client.withDeadline(Date.now() + tryMs, query);
-      return (await client.withAbortSignal(signal, tryOnce)) as Page;
+      return (await withOwnSignal(signal, (own) =>
+        client.withAbortSignal(own, () => client.withDeadline(Date.now() + tryMs, query)),
+      )) as Page;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof QueryNotRegisteredError || Date.now() > giveUpAt) {
@@ -49,5 +50,23 @@ async function persist<Page>(
       }
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
+  }
+}
+
+/**
+ * The client leaves a listener on the signal of every call: a long transcript, read in pages, would pile
+ * them up on the activity's own.
+ */
+async function withOwnSignal<T>(
+  signal: AbortSignal,
+  action: (own: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController();
+  const stop = () => own.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await action(own.signal);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
