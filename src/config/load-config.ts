@@ -5,11 +5,10 @@ import { readFile } from 'node:fs/promises';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createJiti } from 'jiti';
-import type { ToolDefinition } from '../activities/definitions.js';
 import { createBuiltInTools } from '../activities/tools/index.js';
 import { ConfigError } from './config-error.js';
 import { resolveConfig } from './resolve-config.js';
-import type { ResolvedConfig } from './resolve-config.js';
+import type { BuiltInTools, ResolvedConfig } from './resolve-config.js';
 import type { UserConfig } from './user-config.js';
 
 export interface LoadConfigOptions {
@@ -18,7 +17,7 @@ export interface LoadConfigOptions {
   /** Default: the process's. */
   readonly environment?: { readonly [name: string]: string | undefined };
   /** Default: bash, read, write, edit. */
-  readonly builtInTools?: readonly ToolDefinition[];
+  readonly builtInTools?: BuiltInTools;
 }
 
 export interface LoadedConfig {
@@ -45,7 +44,7 @@ export async function loadConfig(
   const userConfig = file === undefined ? {} : await readConfigFile(file, shown ?? file);
   const config = resolveConfig(userConfig, {
     environment: options.environment ?? process.env,
-    builtInTools: options.builtInTools ?? createBuiltInTools(),
+    builtInTools: options.builtInTools ?? createBuiltInTools,
     directory: file === undefined ? directory : dirname(file),
     workingDirectory: directory,
     ...(shown === undefined ? {} : { file: shown }),

@@ -11,9 +11,14 @@ import { resolveWorkspaces } from './resolve-workspaces.js';
 import { configSchema } from './schema.js';
 import type { Duration, UserConfig } from './user-config.js';
 
+export type BuiltInTools =
+  | readonly ToolDefinition[]
+  | ((options: { readonly maxToolTimeoutMs: number }) => readonly ToolDefinition[]);
+
 export interface ResolveConfigOptions {
   readonly environment: { readonly [name: string]: string | undefined };
-  readonly builtInTools: readonly ToolDefinition[];
+  /** A function is told what the config says of them. */
+  readonly builtInTools: BuiltInTools;
   /** What relative workspace roots start from. */
   readonly directory: string;
   /** The default workspace's root where the config names no workspaces. Default: `directory`. */
@@ -31,7 +36,13 @@ export function resolveConfig(config: UserConfig, options: ResolveConfigOptions)
   assertShape(config, options.file);
   const problems: string[] = [];
   const models = resolveModels(config.models, options.environment, problems);
-  const tools = resolveTools(config.tools ?? [], options.builtInTools, problems);
+  const maxToolTimeoutMs = milliseconds(config.maxToolTimeout, '1 hour');
+  const { builtInTools } = options;
+  const tools = resolveTools(
+    config.tools ?? [],
+    typeof builtInTools === 'function' ? builtInTools({ maxToolTimeoutMs }) : builtInTools,
+    problems,
+  );
   const agents = resolveAgents(config.agents, models, tools, problems);
   const workspaces = resolveWorkspaces(config.workspaces, options, problems);
   if (problems.length > 0) throw new ConfigError(problems, options.file);
@@ -41,7 +52,7 @@ export function resolveConfig(config: UserConfig, options: ResolveConfigOptions)
     tools,
     workspaces,
     taskQueue: config.taskQueue ?? defaultTaskQueue,
-    maxToolTimeoutMs: milliseconds(config.maxToolTimeout, '1 hour'),
+    maxToolTimeoutMs,
     cacheBytes: config.cacheBytes ?? 256 * 1024 * 1024,
     shutdownGraceMs: milliseconds(config.shutdownGrace, '30 seconds'),
     toolEnvironment: config.toolEnvironment ?? [],

@@ -86,6 +86,12 @@ describe('loadConfig', () => {
     });
   });
 
+  test('bash tells the model the longest time-out that the config allows', async () => {
+    await write('holdfast.config.json', '{ "maxToolTimeout": "90 seconds" }');
+    const { config } = await load();
+    expect(JSON.stringify(config.tools['bash']?.parameters)).toContain('at most 90.');
+  });
+
   test('two config files are an error rather than a guess', async () => {
     await write('holdfast.config.ts', typescript);
     await write('holdfast.config.json', '{}');
