@@ -4,9 +4,10 @@
 //   node scripts/with-install.mjs demo …       runs scripts/demo/main.ts with the arguments that follow
 //   node scripts/with-install.mjs <script> …   likewise for scripts/<script>.ts
 
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureInstalled, fail, root, run } from './install.mjs';
+import { ensureInstalled, fail, root } from './install.mjs';
 
 const [name, ...args] = process.argv.slice(2);
 ensureInstalled();
@@ -14,6 +15,24 @@ if (name !== undefined) {
   const candidates = [join('scripts', name, 'main.ts'), join('scripts', `${name}.ts`)];
   const script = candidates.find((path) => existsSync(join(root, path)));
   if (script === undefined) fail(`There is no ${candidates.join(' and no ')}.`);
-  const { status } = run(process.execPath, ['--import', 'tsx', script, ...args]);
-  process.exit(status ?? 1);
+  runToItsEnd(script);
+}
+
+/** Whoever stops this process, or npm above it, stops the script, and waits until it has cleaned up. */
+function runToItsEnd(script) {
+  const child = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => child.kill(signal));
+  }
+  // npm passes SIGTERM to the shell between us, which dies of it and tells nobody.
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, 500);
+  child.on('exit', (code) => process.exit(code ?? 1));
 }

@@ -46,9 +46,16 @@ async function play(): Promise<number> {
   return new Promise<number>(() => {});
 }
 
+// Nothing may keep what was started from being stopped.
+const broken = new Promise<never>((_, reject) => process.on('uncaughtException', reject));
+broken.catch(() => undefined);
+
 let exitCode: number;
 try {
-  exitCode = await Promise.race([play(), interrupted.then(() => exitCodeWhenStopped)]);
+  const played = play();
+  // After an interruption what was going on fails; that is nobody's news.
+  played.catch(() => undefined);
+  exitCode = await Promise.race([played, broken, interrupted.then(() => exitCodeWhenStopped)]);
 } catch (error) {
   process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
   exitCode = 1;
