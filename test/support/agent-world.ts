@@ -35,6 +35,8 @@ export interface AgentWorld extends AsyncDisposable {
   readonly client: AgentClient;
   readonly model: ScriptedModel;
   readonly taskQueue: string;
+  /** The workers' connection, for workers of another kind. */
+  readonly connection: NativeConnection;
   /** Absolute path of the default workspace. */
   readonly workspace: string;
   /** Starts a further worker, with its config changed as said, and returns how to stop it. */
@@ -96,6 +98,7 @@ export async function createAgentWorld(options: AgentWorldOptions = {}): Promise
     client,
     model,
     taskQueue,
+    connection,
     workspace,
     addWorker,
     async stopWorkers() {

@@ -93,13 +93,22 @@ export function occurrences(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
+export interface ScheduledActivity {
+  readonly type: string;
+  readonly input: unknown;
+  readonly summary?: string;
+  readonly heartbeatSeconds: number;
+  readonly startToCloseSeconds: number;
+  readonly scheduleToCloseSeconds: number;
+  /** 0: without end. */
+  readonly maximumAttempts: number;
+}
+
 /** Activity types in the order they were scheduled, with what each was given. */
 export async function scheduled(
   world: AgentWorld,
   run: Pick<AgentRun, 'workflowId'>,
-): Promise<
-  readonly { readonly type: string; readonly input: unknown; readonly summary?: string }[]
-> {
+): Promise<readonly ScheduledActivity[]> {
   const handle = world.client.temporal.workflow.getHandle(run.workflowId);
   const { events } = await handle.fetchHistory();
   return (events ?? []).flatMap((event) => {
@@ -111,10 +120,18 @@ export async function scheduled(
       {
         type: attributes.activityType?.name ?? '',
         input: parsed(input?.data),
+        heartbeatSeconds: seconds(attributes.heartbeatTimeout),
+        startToCloseSeconds: seconds(attributes.startToCloseTimeout),
+        scheduleToCloseSeconds: seconds(attributes.scheduleToCloseTimeout),
+        maximumAttempts: attributes.retryPolicy?.maximumAttempts ?? 0,
         ...(summary == null ? {} : { summary: parsed(summary.data) as string }),
       },
     ];
   });
+}
+
+function seconds(duration: { readonly seconds?: unknown } | null | undefined): number {
+  return Number(duration?.seconds ?? 0);
 }
 
 function parsed(data: Uint8Array | null | undefined): unknown {

@@ -3,7 +3,8 @@
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { Worker } from '@temporalio/worker';
+import { describe, expect, inject, test } from 'vitest';
 import type { AgentHooks } from '../../src/activities/definitions.js';
 import { defineTool } from '../../src/config/index.js';
 import { chunk, reply, step } from '../../src/testing/scripted-model.js';
@@ -389,7 +390,106 @@ describe('abort', () => {
   });
 });
 
+describe('an abort among other inputs', () => {
+  test('while nobody resolves the agent: the prompt stays, nothing else happens', async () => {
+    await using world = await createAgentWorld();
+    await world.stopWorkers();
+    const worker = await Worker.create({
+      connection: world.connection,
+      taskQueue: world.taskQueue,
+      workflowBundle: { codePath: inject('bundlePath') },
+    });
+    const ended = worker.run();
+    const session = await sessionOf(world, { prompt: 'Think' });
+    await expect.poll(async () => (await scheduled(world, session)).length).toBe(1);
+    expect((await session.state()).status).toBe('starting');
+    await abortAndCheck(world, session);
+    expect((await messagesOf(session)).map(({ role }) => role)).toEqual(['user']);
+    worker.shutdown();
+    await ended;
+    await world.addWorker();
+    await expectUsable(world, session);
+  });
+
+  test('L4: in the first of three confirmations the others are not asked for', async () => {
+    await using world = await createAgentWorld({
+      script: [calls(3)],
+      config: {
+        agents: { default: { approval: { work: 'ask' } } },
+        tools: [work(() => Promise.resolve('done'))],
+      },
+    });
+    const session = await sessionOf(world, { prompt: 'Work', toolExecution: 'sequential' });
+    await expect.poll(async () => (await session.state()).status).toBe('waiting_for_approval');
+    await abortAndCheck(world, session);
+    const asked = (await eventsOf(session)).filter(({ type }) => type === 'approval_requested');
+    expect(asked).toHaveLength(1);
+    expect((await messagesOf(session)).slice(2)).toHaveLength(3);
+    await expectSound(world, session, { executed: [] });
+  });
+
+  test('twice, then cancel, while a tool takes its time to stop: one result, closed as Canceled', async () => {
+    const running = gate();
+    const stopping = gate();
+    await using world = await createAgentWorld({
+      script: [calls(1)],
+      config: {
+        agents: { default: {} },
+        tools: [
+          work(async () => {
+            running.open();
+            await stopping.passed;
+            return 'stopped late';
+          }),
+        ],
+      },
+    });
+    const session = await sessionOf(world, { prompt: 'Work' });
+    await running.passed;
+    await session.abort();
+    await session.abort();
+    expect(await session.submit('steer', 'After the abort', { id: 's' })).toEqual({
+      outcome: 'queued',
+    });
+    await session.cancel();
+    stopping.open();
+    await expect(session.result()).rejects.toMatchObject({ kind: 'canceled' });
+    expect((await messagesOf(session)).slice(2)).toMatchObject([
+      { content: [{ text: 'stopped late' }] },
+    ]);
+    expect((await session.state()).undelivered).toMatchObject([{ id: 's' }]);
+    await expectSound(world, session, { inputs: [{ id: 's', message: 'After the abort' }] });
+  });
+
+  test('of a closing session ends it at once, with what was queued reported', async () => {
+    await using world = await createAgentWorld({ script: [reply.hang()] });
+    const session = await sessionOf(world, { prompt: 'Think' });
+    await world.model.request(0);
+    await session.steer('Steered', { id: 's' });
+    await session.close();
+    await session.abort();
+    expect(await session.result()).toMatchObject({ runs: 1, undelivered: [{ id: 's' }] });
+    await expectSound(world, session, { inputs: [{ id: 's', message: 'Steered' }] });
+  });
+});
+
 describe('cancelling the workflow', () => {
+  test('together with a prompt that no run has taken: the prompt is reported as undelivered', async () => {
+    await using world = await createAgentWorld();
+    const session = await sessionOf(world);
+    await untilIdle(session, 0);
+    await world.stopWorkers();
+    await session.prompt('Never begun', { id: 'p' });
+    await session.cancel();
+    await world.addWorker();
+    await expect(session.result()).rejects.toMatchObject({ kind: 'canceled' });
+    expect((await session.state()).undelivered).toMatchObject([
+      { kind: 'prompt', preview: 'Never begun' },
+    ]);
+    expect(world.model.requests).toHaveLength(0);
+    await expectSound(world, session, { inputs: [{ id: 'p', message: 'Never begun' }] });
+  });
+
   test.each(['run', 'session'] as const)(
     'is abort: a %s ends Canceled, its model call closed, what was queued reported',
     async (lifetime) => {

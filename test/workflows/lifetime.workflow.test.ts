@@ -229,6 +229,41 @@ describe('session', () => {
   });
 });
 
+describe('inputs that come with the start', () => {
+  test('steering enters turn 1 of a run, a follow-up its end', async () => {
+    await using world = await createAgentWorld({ script: answers('One.', 'Two.') });
+    await world.stopWorkers();
+    const run = await world.client.start('Begin');
+    await run.followUp('And then');
+    await run.steer('Mind this');
+    await world.addWorker();
+    await run.result();
+    expect(await spoken(run)).toEqual([
+      'user: Begin',
+      'user: Mind this',
+      'assistant: One.',
+      'user: And then',
+      'assistant: Two.',
+    ]);
+    await expectSound(world, run, {
+      inputs: [{ message: 'Begin' }, { message: 'And then' }, { message: 'Mind this' }],
+    });
+  });
+
+  test('a prompt sent with the start of a session that has one is rejected: it is busy from the first moment', async () => {
+    await using world = await createAgentWorld({ script: answers('One.') });
+    await world.stopWorkers();
+    const session = await sessionOf(world, { prompt: 'Begin' });
+    await session.prompt('Too soon', { id: 'x' });
+    await world.addWorker();
+    await untilIdle(session, 1);
+    expect((await eventsOf(session))[0]).toMatchObject({ type: 'rejected', kind: 'prompt' });
+    await expectSound(world, session, {
+      inputs: [{ message: 'Begin' }, { id: 'x', message: 'Too soon' }],
+    });
+  });
+});
+
 describe('continue', () => {
   test('is rejected on an empty transcript', async () => {
     await using world = await createAgentWorld();

@@ -250,6 +250,43 @@ describe('a tool call', () => {
   });
 });
 
+test('retries follow the effects of a tool, and every activity has its time-outs', async () => {
+  await using world = await createAgentWorld({
+    script: [
+      reply.toolCalls([
+        { name: 'bash', arguments: { command: 'echo x' } },
+        { name: 'write', arguments: { path: 'f', content: 'one' } },
+        { name: 'read', arguments: { path: 'f' } },
+        { name: 'edit', arguments: { path: 'f', oldText: 'one', newText: 'two' } },
+      ]),
+      reply.text('Done.'),
+    ],
+  });
+  const run = await world.client.start('Go');
+  await run.result();
+  const activities = await scheduled(world, run);
+  expect(activities.map(({ heartbeatSeconds }) => heartbeatSeconds)).toEqual(
+    activities.map(() => 4),
+  );
+  const tools = activities.filter(({ type }) => type === 'callTool');
+  expect(tools).toMatchObject([
+    { input: { toolName: 'bash', retryable: false }, maximumAttempts: 1 },
+    { input: { toolName: 'write', retryable: true }, maximumAttempts: 0 },
+    { input: { toolName: 'read', retryable: true }, maximumAttempts: 0 },
+    { input: { toolName: 'edit', retryable: false }, maximumAttempts: 1 },
+  ]);
+  const retried = activities.filter(
+    ({ type, maximumAttempts }) => type !== 'resolveAgent' && maximumAttempts === 0,
+  );
+  expect(retried.map(({ scheduleToCloseSeconds }) => scheduleToCloseSeconds)).toEqual(
+    retried.map(() => 6 * 3_600),
+  );
+  expect(activities.find(({ type }) => type === 'completeChat')).toMatchObject({
+    startToCloseSeconds: 20 * 60,
+  });
+  await expectSound(world, run);
+});
+
 describe('terminate', () => {
   const ends = answering('ends', { content: 'over', terminate: true });
   const goes = answering('goes', 'on');
