@@ -121,7 +121,10 @@ export class AgentSession {
       this.pendingToolCalls.clear();
     }
     this.events.emit(event, Date.now());
-    setCurrentDetails(currentDetails(this));
+    // Messages come with an event that shows more: what starts or ends the turn, or a tool.
+    if (event.type !== 'message_start' && event.type !== 'message_end') {
+      setCurrentDetails(currentDetails(this));
+    }
   }
 
   /** What the agent's activity is asked; the recorded definition is named, not repeated. */

@@ -257,14 +257,34 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
   }
 }
 
-/** Awaits a call; once the run is aborted, no longer than the bound. */
+/**
+ * Awaits a call; once the run is aborted, no longer than the bound.
+ *
+ * Not by `Promise.race`: every race would stay a reaction of the one promise that outlives them all, and in
+ * the sandbox each promise costs a stack trace.
+ */
 function abortBound(scope: CancellationScope) {
-  const given = new Promise<typeof gaveUp>((resolve) => {
-    scope.cancelRequested.catch(() =>
-      CancellationScope.nonCancellable(() => sleep(abortBoundMs)).then(() => resolve(gaveUp)),
-    );
+  const waiting = new Set<() => void>();
+  let isOver = false;
+  scope.cancelRequested.catch(async () => {
+    await CancellationScope.nonCancellable(() => sleep(abortBoundMs));
+    isOver = true;
+    for (const giveUp of waiting) giveUp();
   });
-  return <T>(call: Promise<T>): Promise<T | typeof gaveUp> => Promise.race([call, given]);
+  return <T>(call: Promise<T>): Promise<T | typeof gaveUp> =>
+    new Promise((resolve, reject) => {
+      const giveUp = () => resolve(gaveUp);
+      const settle = (how: () => void) => {
+        waiting.delete(giveUp);
+        how();
+      };
+      waiting.add(giveUp);
+      call.then(
+        (value) => settle(() => resolve(value)),
+        (error: unknown) => settle(() => reject(error)),
+      );
+      if (isOver) giveUp();
+    });
 }
 
 /** What a failed activity says to people. */
