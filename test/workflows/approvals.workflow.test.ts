@@ -161,6 +161,49 @@ describe('approval', () => {
     await expectSound(world, run, { executed: ['call_1'] });
   });
 
+  test('the worker that executes checks deny again: its config decides, not the one that resolved', async () => {
+    await using world = await askingWorld('a');
+    const run = await world.client.start('Go');
+    await untilStatus(run, 'waiting_for_approval');
+    await world.stopWorkers();
+    await world.addWorker({ agents: { default: { approval: { bash: 'deny' } } } });
+    await run.approve();
+    await run.result();
+    expect((await spoken(run))[2]).toMatch(
+      /The policy of this worker denies.*Nothing was executed/,
+    );
+    expect(await readdir(world.workspace)).toEqual([]);
+    await expectSound(world, run, { executed: [] });
+  });
+
+  test('the hook before a call decides first: a blocked call is not asked about, replaced arguments are shown', async () => {
+    await using world = await createAgentWorld({
+      script: [touch('a', 'b'), reply.text('Done.')],
+      config: {
+        agents: {
+          default: {
+            approval: { bash: 'ask' },
+            hooks: {
+              beforeToolCall: ({ toolCall }) =>
+                toolCall.id === 'call_1'
+                  ? { block: true, reason: 'Not that' }
+                  : { arguments: { command: 'touch replaced' } },
+            },
+          },
+        },
+      },
+    });
+    const run = await world.client.start('Go');
+    const { pendingApprovals } = await untilStatus(run, 'waiting_for_approval');
+    expect(pendingApprovals).toMatchObject([
+      { toolCallId: 'call_2', args: '{"command":"touch replaced"}' },
+    ]);
+    await run.approve();
+    await run.result();
+    expect(await readdir(world.workspace)).toEqual(['replaced']);
+    await expectSound(world, run, { executed: ['call_2'] });
+  });
+
   test('queued messages wait with the approval and are delivered after it', async () => {
     await using world = await askingWorld('a');
     const run = await world.client.start('Go');

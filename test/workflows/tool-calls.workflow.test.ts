@@ -203,6 +203,103 @@ describe('a tool call', () => {
     await expectSound(world, run, { executed: ['call_1', 'call_2'] });
   });
 
+  test('bash calls of one answer run at the same time', async () => {
+    await using world = await createAgentWorld({
+      script: [
+        reply.toolCalls([
+          {
+            name: 'bash',
+            arguments: { command: 'while [ ! -f go ]; do sleep 0.05; done; echo went' },
+          },
+          { name: 'bash', arguments: { command: 'touch go' } },
+        ]),
+        reply.text('Done.'),
+      ],
+    });
+    const run = await world.client.start('Go');
+    await run.result();
+    expect((await spoken(run))[2]).toBe('toolResult: went');
+    await expectSound(world, run);
+  });
+
+  test('sequential execution: start, end and result of a call come before the next call starts', async () => {
+    await using world = await worldWith(
+      [call('goes', 'goes'), reply.text('Done.')],
+      answering('goes', 'on'),
+    );
+    const run = await world.client.start({ prompt: 'Go', toolExecution: 'sequential' });
+    await run.result();
+    const events = (await eventsOf(run)).flatMap((event) =>
+      'toolCallId' in event ? [`${event.type} ${event.toolCallId}`] : [],
+    );
+    expect(events).toEqual([
+      'tool_execution_start call_1',
+      'tool_execution_end call_1',
+      'tool_execution_start call_2',
+      'tool_execution_end call_2',
+    ]);
+    await expectSound(world, run);
+  });
+
+  test('arguments are prepared, coerced and executed as mended; transcript and events keep the model’s own', async () => {
+    const executed: unknown[] = [];
+    const tool = defineTool({
+      name: 'count',
+      description: 'Counts.',
+      parameters: {
+        type: 'object',
+        properties: {
+          to: { type: 'number' },
+          loud: { type: 'boolean' },
+          label: { type: 'string' },
+        },
+        required: ['to'],
+      },
+      prepareArguments: ({ upTo, ...rest }) => ({
+        ...rest,
+        ...(upTo === undefined ? {} : { to: upTo }),
+      }),
+      execute: (args) => {
+        executed.push(args);
+        return 'counted';
+      },
+    });
+    const sent = { upTo: '3', loud: 'true', label: null, extra: 'kept' };
+    await using world = await worldWith(
+      [reply.toolCalls([{ name: 'count', arguments: sent }]), reply.text('Done.')],
+      tool,
+    );
+    const run = await world.client.start('Go');
+    await run.result();
+    expect(executed).toEqual([{ to: 3, loud: true, extra: 'kept' }]);
+    expect((await messagesOf(run))[1]).toMatchObject({ content: [{ arguments: sent }] });
+    const start = (await eventsOf(run)).find(({ type }) => type === 'tool_execution_start');
+    expect(start).toMatchObject({ args: sent });
+    await expectSound(world, run);
+  });
+
+  test('details are for people: in the transcript and the event, never sent to the model', async () => {
+    await using world = await worldWith(
+      [call('talks'), reply.text('Done.')],
+      answering('talks', { content: 'for the model', details: { note: 'for people' } }),
+    );
+    const run = await world.client.start('Go');
+    await run.result();
+    expect((await messagesOf(run))[2]).toMatchObject({ details: { note: 'for people' } });
+    const end = (await eventsOf(run)).find(({ type }) => type === 'tool_execution_end');
+    expect(end).toMatchObject({ result: { details: { note: 'for people' } }, isError: false });
+    expect(JSON.stringify(world.model.requests[1]?.body)).not.toContain('for people');
+    await expectSound(world, run);
+  });
+
+  test('a tool without content answers with an empty list', async () => {
+    await using world = await worldWith([call('mute'), reply.text('Done.')], answering('mute', {}));
+    const run = await world.client.start('Go');
+    await run.result();
+    expect((await messagesOf(run))[2]).toMatchObject({ content: [], isError: false });
+    await expectSound(world, run);
+  });
+
   test('L28: two edits of one file, asked for at once, are both made', async () => {
     await using world = await createAgentWorld({
       script: [
