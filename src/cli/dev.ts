@@ -17,21 +17,23 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
   }
   // A config that is wrong should not leave a server behind.
   const loaded = await loadConfig(flags.config);
+  const { config } = loaded;
+  const taskQueue = flags.taskQueue ?? config.taskQueue;
   const server = await keepDevServer(flags, terminal);
   try {
     const { address, uiAddress } = server.present();
-    const serving = await createServingWorker({ ...flags, address, config: loaded.config });
+    const serving = await createServingWorker({ ...flags, address, config, taskQueue });
     terminal.note(`Web UI: ${terminal.noteColours.bold(uiAddress)}`);
-    terminal.note(`Worker: task queue ${flags.taskQueue}`);
+    terminal.note(`Worker: task queue ${taskQueue}`);
     describeConfig(loaded, terminal);
-    terminal.note(suggestions(flags, address));
+    terminal.note(suggestions(flags.dataDir, taskQueue, address));
     await runUntilSignal(serving, terminal);
   } finally {
     await server.stop();
   }
 }
 
-function suggestions({ dataDir, taskQueue }: DevFlags, address: string): string {
+function suggestions(dataDir: string | undefined, taskQueue: string, address: string): string {
   const name = commandName();
   // Other commands find the server of the default data folder by themselves.
   const server = dataDir === undefined ? '' : ` --address ${address}`;

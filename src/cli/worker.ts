@@ -11,12 +11,11 @@ export async function serveWorker(flags: ServeFlags, terminal: Terminal): Promis
   const loaded = await loadConfig(flags.config);
   const address = await chosenAddress(flags);
   const { config } = loaded;
+  const taskQueue = flags.taskQueue ?? config.taskQueue;
   const server = address === undefined ? {} : { address };
-  const serving = await createServingWorker({ ...flags, ...server, config });
+  const serving = await createServingWorker({ ...flags, ...server, config, taskQueue });
   const { namespace } = serving;
-  terminal.note(
-    `Worker on ${serving.address}, namespace ${namespace}, task queue ${flags.taskQueue}.`,
-  );
+  terminal.note(`Worker on ${serving.address}, namespace ${namespace}, task queue ${taskQueue}.`);
   describeConfig(loaded, terminal);
   await runUntilSignal(serving, terminal);
 }

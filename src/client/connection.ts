@@ -4,7 +4,8 @@
 import { Connection } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { AgentClientError, grpcCodeOf, reasonOf, ServerUnreachable } from './errors.js';
+import { readTemporalConfig } from './temporal-config.js';
+import { grpcCodeOf, reasonOf, ServerUnreachable } from './errors.js';
 
 export interface ServerOptions {
   /** `host:port`. Default: TEMPORAL_ADDRESS, `temporal.toml`, `127.0.0.1:7233`. */
@@ -30,16 +31,9 @@ export interface ServerSettings {
   readonly connectionOptions: ServerConnectionOptions;
 }
 
-/** @throws AgentClientError when `temporal.toml` or a variable cannot be read. */
+/** @throws AgentClientError when `temporal.toml` or a variable cannot be read */
 export function serverSettings(options: ServerOptions = {}): ServerSettings {
-  let config;
-  try {
-    config = loadClientConnectConfig();
-  } catch (error) {
-    throw new AgentClientError(`Temporal's configuration cannot be read: ${reasonOf(error)}`, {
-      cause: error,
-    });
-  }
+  const config = readTemporalConfig(() => loadClientConnectConfig());
   const { tls, apiKey, metadata } = config.connectionOptions;
   const address = options.address ?? config.connectionOptions.address ?? defaultAddress;
   return {

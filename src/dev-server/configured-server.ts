@@ -1,6 +1,7 @@
 // Which Temporal server is meant when nobody says so on the command line.
 
 import { loadClientConfigProfile } from '@temporalio/envconfig';
+import { readTemporalConfig } from '../client/temporal-config.js';
 import { databaseOf, defaultDataDirectory } from './directories.js';
 import { host } from './ports.js';
 import { isServerRunning } from './server-process.js';
@@ -9,6 +10,7 @@ import { readState } from './state-file.js';
 /**
  * The address that TEMPORAL_ADDRESS or the profile of `temporal.toml` names; undefined when neither
  * does. With one, no local server is wanted.
+ * @throws AgentClientError when they cannot be read
  */
 export function configuredAddress(
   environment: NodeJS.ProcessEnv = process.env,
@@ -18,7 +20,8 @@ export function configuredAddress(
       value === undefined ? [] : [[name, value]],
     ),
   );
-  return loadClientConfigProfile({ overrideEnvVars }).address || undefined;
+  const profile = readTemporalConfig(() => loadClientConfigProfile({ overrideEnvVars }));
+  return profile.address || undefined;
 }
 
 /** The address of the local server, when one runs: it may have another port than Temporal's own. */

@@ -29,8 +29,9 @@ function activities(options: ActivityOptions): AgentActivities {
   }) as AgentActivities;
 }
 
-export function agentResolver(): AgentActivities {
+export function agentResolver(agent: string): AgentActivities {
   return activities({
+    summary: cutUtf8(`agent · ${agent}`, maxSummaryBytes),
     startToCloseTimeout: timeouts.resolveAgent,
     retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   });

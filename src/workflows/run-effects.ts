@@ -139,7 +139,9 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
 
     async resolveAgent() {
       try {
-        const result = await untilGivenUp(agentResolver().resolveAgent(session.resolveInput()));
+        const result = await untilGivenUp(
+          agentResolver(input.agent).resolveAgent(session.resolveInput()),
+        );
         if (result === gaveUp) return { kind: 'aborted' };
         if (result.kind === 'resolved') session.setResolved(result.agent);
       } catch (error) {

@@ -1,7 +1,7 @@
 // `holdfast dev` and `holdfast worker` as real processes, with a scripted model behind a real socket.
 
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -163,6 +163,22 @@ describe('holdfast worker', () => {
     expect(await worker.exit).toBe(143);
     await using client = await AgentClient.connect({ address });
     await client.temporal.workflow.getHandle(workflowId).terminate();
+  });
+
+  test('serves the task queue of its config, unless told another', async () => {
+    await writeFile(join(directory, 'holdfast.config.json'), '{ "taskQueue": "from-the-config" }');
+    const worker = holdfast(['worker'], { TEMPORAL_ADDRESS: address });
+    await said(worker, /task queue from-the-config\./);
+    worker.child.kill('SIGTERM');
+    expect(await worker.exit).toBe(0);
+  });
+
+  test('a temporal.toml without a profile is said so in one sentence', async () => {
+    const file = join(directory, 'temporal.toml');
+    await writeFile(file, '');
+    const worker = holdfast(['worker'], { TEMPORAL_CONFIG_FILE: file });
+    expect(await worker.exit).toBe(1);
+    expect(worker.stderr()).toMatch(/temporal\.toml has no profile; add \[profile\.default\]/);
   });
 
   test.each([

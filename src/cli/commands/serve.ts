@@ -10,7 +10,8 @@ import type { Terminal } from '../terminal.js';
 
 export interface ServeFlags extends ServerFlags {
   readonly config?: string;
-  readonly taskQueue: string;
+  /** Default: the config's. */
+  readonly taskQueue?: string;
   readonly logLevel: 'ERROR' | 'WARN' | 'INFO' | 'DEBUG';
 }
 
@@ -63,7 +64,10 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
 function addServeOptions(command: Command): Command {
   command
     .option('--config <file>', 'config file (default: holdfast.config.{ts,js,json} here)')
-    .option('--task-queue <name>', 'task queue to serve', defaultTaskQueue)
+    .option(
+      '--task-queue <name>',
+      `task queue to serve (default: the config's, "${defaultTaskQueue}")`,
+    )
     .addOption(
       new Option('--log-level <level>', 'what is logged to standard error')
         .choices(['ERROR', 'WARN', 'INFO', 'DEBUG'])
