@@ -5,7 +5,7 @@ import { Connection } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { readTemporalConfig } from './temporal-config.js';
-import { grpcCodeOf, reasonOf, ServerUnreachable } from './errors.js';
+import { AgentClientError, grpcCodeOf, reasonOf, ServerUnreachable } from './errors.js';
 
 export interface ServerOptions {
   /** `host:port`. Default: TEMPORAL_ADDRESS, `temporal.toml`, `127.0.0.1:7233`. */
