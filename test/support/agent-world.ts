@@ -90,7 +90,11 @@ export async function createAgentWorld(options: AgentWorldOptions = {}): Promise
   };
   await addWorker();
   const client = await AgentClient.connect({
-    connection: await Connection.connect({ address }),
+    connection: await Connection.connect({
+      address,
+      // A page of a history may be larger than what gRPC takes by default.
+      channelArgs: { 'grpc.max_receive_message_length': -1 },
+    }),
     taskQueue,
   });
 

@@ -152,6 +152,8 @@ describe('abort', () => {
       })
       .toEqual([2]);
     await abortAndCheck(world, session);
+    // No call was in flight: no message is invented.
+    expect((await messagesOf(session)).map(({ role }) => role)).toEqual(['user']);
 
     await session.prompt('Again');
     const request = await world.model.request(2);
@@ -323,6 +325,35 @@ describe('abort', () => {
     const result = (await messagesOf(session)).at(-1);
     expect(result).toMatchObject({ role: 'toolResult', isError: true });
     expect(JSON.stringify(result)).toContain('Aborted.');
+    expect(JSON.stringify(await eventsOf(session))).not.toContain('very private');
+  });
+
+  test('while a tool runs that afterToolCall would review: the hook is not asked, the result is withheld', async () => {
+    const running = gate();
+    const reviewed: string[] = [];
+    await using world = await createAgentWorld({
+      script: [calls(1)],
+      config: {
+        agents: {
+          default: { hooks: { afterToolCall: ({ toolCall }) => void reviewed.push(toolCall.id) } },
+        },
+        tools: [
+          work((signal) => {
+            running.open();
+            return new Promise((resolve) => {
+              signal.addEventListener('abort', () => resolve('very private'));
+            });
+          }),
+        ],
+      },
+    });
+    const session = await sessionOf(world, { prompt: 'Work' });
+    await running.passed;
+    await abortAndCheck(world, session);
+    expect(reviewed).toEqual([]);
+    const result = JSON.stringify((await messagesOf(session)).at(-1));
+    expect(result).toContain('Aborted. This call was executed');
+    expect(result).not.toContain('very private');
     expect(JSON.stringify(await eventsOf(session))).not.toContain('very private');
   });
 

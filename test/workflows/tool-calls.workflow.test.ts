@@ -384,6 +384,105 @@ test('retries follow the effects of a tool, and every activity has its time-outs
   await expectSound(world, run);
 });
 
+describe('large batches', () => {
+  test('150 calls of one answer are all executed, each with its result in its place', async () => {
+    const tool = defineTool({
+      name: 'number',
+      description: 'Says its number.',
+      parameters: { type: 'object', properties: { number: { type: 'integer' } } },
+      execute: ({ number }) => String(number as number),
+    });
+    const numbers = Array.from({ length: 150 }, (_, number) => number);
+    await using world = await worldWith(
+      [
+        reply.toolCalls(
+          numbers.map((number) => ({ name: 'number', arguments: { number }, id: `c${number}` })),
+        ),
+        reply.text('Done.'),
+      ],
+      tool,
+    );
+    const run = await world.client.start('Go');
+    await run.result();
+    expect((await spoken(run)).slice(2, 152)).toEqual(
+      numbers.map((number) => `toolResult: ${number}`),
+    );
+    await expectSound(world, run);
+  });
+
+  test('four results of 1.4 MB that come in at once, each passing a hook, are all recorded', async () => {
+    const seen: number[] = [];
+    await using world = await createAgentWorld({
+      script: [call('talks', 'talks', 'talks', 'talks'), reply.text('Done.')],
+      config: {
+        agents: {
+          default: {
+            hooks: { afterToolCall: ({ result }) => void seen.push(JSON.stringify(result).length) },
+          },
+        },
+        tools: [answering('talks', 'y'.repeat(1_400_000))],
+      },
+    });
+    const session = await sessionOf(world, {
+      prompt: 'Go',
+      limits: { maxToolResultBytes: 1_500_000 },
+    });
+    await untilIdle(session, 1);
+    expect(seen.filter((size) => size > 1_400_000)).toHaveLength(4);
+    expect((await spoken(session)).slice(2).map(({ length }) => length)).toEqual([
+      ...Array.from({ length: 4 }, () => 'toolResult: '.length + 1_400_000),
+      'assistant: Done.'.length,
+    ]);
+    await expectSound(world, session);
+  });
+
+  test('a call with arguments of 1.2 MB executes with all of them', async () => {
+    const content = 'z'.repeat(1_200_000);
+    await using world = await createAgentWorld({
+      script: [
+        reply.toolCalls([{ name: 'write', arguments: { path: 'f', content } }]),
+        reply.text('Done.'),
+      ],
+    });
+    const run = await world.client.start('Go');
+    await run.result();
+    expect(await readFile(join(world.workspace, 'f'), 'utf8')).toBe(content);
+    await expectSound(world, run);
+  });
+
+  test('arguments of 500 KB that a hook puts in place are executed', async () => {
+    const executed: number[] = [];
+    const tool = defineTool({
+      name: 'work',
+      description: 'Works.',
+      parameters: { type: 'object', properties: {} },
+      execute: ({ text }) => {
+        executed.push((text as string).length);
+        return 'done';
+      },
+    });
+    await using world = await createAgentWorld({
+      script: [call('work'), reply.text('Done.')],
+      config: {
+        cacheBytes: 1,
+        agents: {
+          default: {
+            hooks: {
+              beforeToolCall: () => ({ arguments: { text: 'q'.repeat(500_000) } }),
+              afterToolCall: () => undefined,
+            },
+          },
+        },
+        tools: [tool],
+      },
+    });
+    const run = await world.client.start('Go');
+    await run.result();
+    expect(executed).toEqual([500_000]);
+    await expectSound(world, run);
+  });
+});
+
 describe('terminate', () => {
   const ends = answering('ends', { content: 'over', terminate: true });
   const goes = answering('goes', 'on');
