@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { ToolOutput } from '../../src/activities/definitions.js';
 import { defineTool } from '../../src/config/index.js';
 import { reply } from '../../src/testing/scripted-model.js';
 import { createAgentWorld, messagesOf } from '../support/agent-world.js';
@@ -11,6 +12,7 @@ import {
   occurrences,
   scheduled,
   sessionOf,
+  spoken,
   untilIdle,
   untilStatus,
 } from '../support/session-steps.js';
@@ -168,6 +170,53 @@ describe('secrets', () => {
     expect(occurrences(text, key)).toBe(0);
     expect(occurrences(text, Buffer.from(key).toString('base64').slice(0, 30))).toBe(0);
     expect(occurrences(text, key.slice(8))).toBe(0);
+  });
+
+  test('a tool that answers, throws or is asked with the key leaves nothing of it, whichever way it goes', async () => {
+    const leaking = (name: string, execute: () => ToolOutput) =>
+      defineTool({
+        name,
+        description: 'Leaks.',
+        parameters: { type: 'object', properties: {} },
+        execute,
+      });
+    await using world = await createAgentWorld({
+      script: [
+        reply.toolCalls([
+          { name: 'answers' },
+          { name: 'details' },
+          { name: 'throws' },
+          { name: 'answers', arguments: { [key]: `Bearer ${key}` } },
+        ]),
+        reply.text('Done.'),
+      ],
+      environment: { MODEL_KEY: key },
+      config: {
+        agents: {
+          default: {
+            hooks: {
+              prepareNextTurn: () => ({ prepend: [{ role: 'user', content: `key ${key}` }] }),
+            },
+          },
+        },
+        tools: [
+          leaking('answers', () => `the key is ${key}`),
+          leaking('details', () => ({ content: 'see', details: { nested: [{ [key]: key }] } })),
+          leaking('throws', () => {
+            throw new Error(`refused: ${key}`);
+          }),
+        ],
+      },
+    });
+    const run = await world.client.start('Go');
+    await run.result();
+    expect((await spoken(run)).slice(2, 5)).toMatchObject([
+      expect.stringMatching(/^toolResult: the key is .*MODEL_KEY/) as unknown,
+      'toolResult: see',
+      expect.stringMatching(/^toolResult: refused: .*MODEL_KEY/) as unknown,
+    ]);
+    expect(occurrences(await historyText(world, run), key)).toBe(0);
+    await expectSound(world, run);
   });
 
   test('neither the key, the base URL nor a header is in any input or result', async () => {
