@@ -28,6 +28,14 @@ export interface AgentWorkerOptions {
 const forceAfterGraceMs = 15_000;
 
 /**
+ * The SDK ends workflow code that takes five seconds by the clock, and the whole process dies of it ("async
+ * hook stack has become corrupted"): also when the machine was just busy, or the process was suspended. Our
+ * code has no endless loop, and the server gives a task that takes ten seconds to another worker. The option
+ * is the SDK's, though not in its types.
+ */
+const patientSandbox = { isolateExecutionTimeout: '10 minutes' };
+
+/**
  * Creates a worker; `run()` polls until `shutdown()`.
  *
  * Told to stop, it lets its activities finish within `config.shutdownGraceMs`; then model calls and retryable
@@ -36,6 +44,7 @@ const forceAfterGraceMs = 15_000;
 export async function createAgentWorker(options: AgentWorkerOptions): Promise<Worker> {
   const { config, connection, namespace = 'default', taskQueue = defaultTaskQueue } = options;
   return await Worker.create({
+    ...patientSandbox,
     connection,
     namespace,
     taskQueue,
