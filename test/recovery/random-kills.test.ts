@@ -4,8 +4,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { expect, inject, test } from 'vitest';
 import { kills } from '../../bench/kills.js';
+
+/** The replays' log is of no interest. */
+Runtime.install({ logger: new DefaultLogger('ERROR', () => {}) });
 
 test('five kills over runs of ten turns with mixed tools: every run ends with the right transcript, no effect happens twice', async () => {
   const seed = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e6));

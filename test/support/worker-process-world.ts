@@ -8,6 +8,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Connection } from '@temporalio/client';
 import { inject, vi } from 'vitest';
 import { AgentClient } from '../../src/client/index.js';
 import type { UserConfig } from '../../src/config/index.js';
@@ -83,7 +84,16 @@ export async function createKillWorld(options: KillWorldOptions = {}): Promise<K
   const workspace = await mkdtemp(join(folder, 'workspace-'));
   const gates = createGates(join(folder, 'gates'));
   const taskQueue = `recovery-${crypto.randomUUID()}`;
-  const client = await AgentClient.connect({ address, taskQueue });
+  const connection = await Connection.connect({
+    address,
+    channelArgs: {
+      // Whole histories are read, in pages of up to a thousand events.
+      'grpc.max_receive_message_length': -1,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 1_000,
+    },
+  });
+  const client = await AgentClient.connect({ connection, address, taskQueue });
   const started: WorkerProcess[] = [];
   let present: WorkerProcess | undefined;
 
@@ -146,7 +156,7 @@ export async function createKillWorld(options: KillWorldOptions = {}): Promise<K
     file: (path) => readFile(join(workspace, path), 'utf8').catch(() => ''),
     async [Symbol.asyncDispose]() {
       for (const worker of started) await worker.kill();
-      await client[Symbol.asyncDispose]();
+      await connection.close();
       await model.close({ expectFaults: true });
       await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
