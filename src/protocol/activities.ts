@@ -20,7 +20,7 @@ export interface TranscriptReference {
   readonly digest: Digest;
   /** Rolling digest before `added`. */
   readonly base: Digest;
-  /** Messages appended since the previous model call. */
+  /** Messages appended since the previous model call; none when they are too many for an input. */
   readonly added: readonly MessageReference[];
 }
 

@@ -1,12 +1,12 @@
-// The workflow's input, checked by hand where it arrives and by the client before it is sent. Every
-// problem names the field and says what was expected.
+// The workflow's input, checked by hand where it arrives. Every problem names the field and says what was
+// expected.
 
 import { thinkingLevels } from './agent-definition.js';
 import type { ThinkingLevel, ToolExecutionMode } from './agent-definition.js';
 import { durationProblem, toMilliseconds } from './duration.js';
 import { isJsonObject } from './json.js';
 import type { JsonObject } from './json.js';
-import { defaultLimits } from './limits.js';
+import { defaultLimits, inputLimits } from './limits.js';
 import { parsePrompt } from './message-input.js';
 import type { InputMessage, Message, Untimed } from './messages.js';
 import { defaultAgentName, defaultWorkspaceName } from './session.js';
@@ -56,9 +56,11 @@ const text: Check = (value, at) =>
   typeof value === 'string' ? undefined : `${at}: expected a string, got ${describe(value)}.`;
 
 const names: Check = (value, at) =>
-  Array.isArray(value) && [...(value as readonly unknown[])].every((item) => isName(item))
+  Array.isArray(value) &&
+  value.length <= inputLimits.maxNames &&
+  [...(value as readonly unknown[])].every((item) => isName(item))
     ? undefined
-    : `${at}: expected a list of names, got ${describe(value)}.`;
+    : `${at}: expected a list of at most ${inputLimits.maxNames} names, got ${describe(value)}.`;
 
 const oneOf =
   (...allowed: readonly string[]): Check =>

@@ -35,6 +35,15 @@ export const historyLimits = {
   serverBytes: 50_000_000,
 } as const;
 
+export const inputLimits = {
+  /** Messages of one prompt: a workflow digests each when it arrives, within one Workflow Task. */
+  maxPromptMessages: 1_000,
+  /** Messages of a transcript to start from, likewise. */
+  maxTranscriptMessages: 10_000,
+  /** Names of tools or servers to choose: they go on into the input of an activity. */
+  maxNames: 500,
+} as const;
+
 export const queueLimits = {
   /** Ids of signals and updates that are remembered, so that the same id twice counts once. */
   rememberedIds: 1_000,
@@ -42,6 +51,10 @@ export const queueLimits = {
   keptEvents: 20_000,
   /** Tool calls of one batch that run at the same time; the server allows 2,000 pending activities. */
   maxParallelCalls: 100,
+  /** Calls of one answer that are executed: with hooks, each may take 18 events of history. */
+  maxCallsOfAnswer: 256,
+  /** References that travel by value; what leads to more is read from the workflow. */
+  maxAddedReferences: 500,
 } as const;
 
 export const timeouts = {

@@ -2,6 +2,7 @@
 // are left out, so that nothing unknown enters the transcript.
 
 import { isJsonObject, isNestedTooDeeply, maxJsonDepth } from './json.js';
+import { inputLimits } from './limits.js';
 import type { InputMessage, UserContent } from './messages.js';
 import {
   expecting,
@@ -57,7 +58,19 @@ export function parsePrompt(input: unknown, at: string): Parsed<readonly InputMe
     return 'problem' in parsed ? parsed : { value: [parsed.value] };
   }
   if (input.length === 0) return { problem: `${at}: the list is empty.` };
+  const tooLong = lengthProblem(input, inputLimits.maxPromptMessages, at);
+  if (tooLong !== undefined) return { problem: tooLong };
   return parseItems(input, at, parseInputMessage);
+}
+
+/** Why a list of messages is longer than one Workflow Task can take in. */
+export function lengthProblem(
+  list: readonly unknown[],
+  maxLength: number,
+  at: string,
+): string | undefined {
+  if (list.length <= maxLength) return undefined;
+  return `${at}: expected at most ${maxLength} messages, got ${list.length}; join some of them.`;
 }
 
 export function depthProblem(value: unknown, at: string): string | undefined {

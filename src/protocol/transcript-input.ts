@@ -2,9 +2,17 @@
 // every later model call needs it: a call without its result would make providers refuse the whole.
 
 import { isJsonObject } from './json.js';
+import { inputLimits } from './limits.js';
 import { toolCallsOf } from './messages.js';
 import type { Message, Untimed } from './messages.js';
-import { depthProblem, parseBlocks, parseContent, textShape, withType } from './message-input.js';
+import {
+  depthProblem,
+  lengthProblem,
+  parseBlocks,
+  parseContent,
+  textShape,
+  withType,
+} from './message-input.js';
 import {
   expecting,
   own,
@@ -27,6 +35,8 @@ export function parseTranscript(input: unknown, at: string): Parsed<InputTranscr
   if (!Array.isArray(input)) {
     return { problem: `${at}: expected a list of messages, got ${describe(input)}.` };
   }
+  const tooLong = lengthProblem(input, inputLimits.maxTranscriptMessages, at);
+  if (tooLong !== undefined) return { problem: tooLong };
   const parsed = parseItems(input, at, parseMessage);
   if ('problem' in parsed) return parsed;
   const problem = pairingProblem(parsed.value, at);

@@ -4,7 +4,7 @@
 import type { MessageReference, TranscriptReference } from '../protocol/activities.js';
 import { jsonSize } from '../protocol/json.js';
 import type { Digest } from '../protocol/json.js';
-import { payloadLimits } from '../protocol/limits.js';
+import { payloadLimits, queueLimits } from '../protocol/limits.js';
 import type { Message, Untimed } from '../protocol/messages.js';
 import type { MessagesPage, MessagesQuery } from '../protocol/session.js';
 import {
@@ -45,14 +45,18 @@ export class Transcript {
     return this.#messages.length - 1;
   }
 
-  /** The transcript as activities are told of it. */
+  /**
+   * The transcript as activities are told of it. Of messages that are too many to be listed a worker is told
+   * only where they lead, and reads them: an input that passes 2 MiB would fail the Workflow Task for ever.
+   */
   reference(): TranscriptReference {
-    return {
-      length: this.#messages.length,
-      digest: this.#digest,
-      base: this.#called.digest,
-      added: this.#references.slice(this.#called.length),
-    };
+    const { length } = this.#messages;
+    const digest = this.#digest;
+    if (length - this.#called.length > queueLimits.maxAddedReferences) {
+      return { length, digest, base: digest, added: [] };
+    }
+    const added = this.#references.slice(this.#called.length);
+    return { length, digest, base: this.#called.digest, added };
   }
 
   /** From here on, references list what comes after the present end. */

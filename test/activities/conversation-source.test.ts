@@ -112,6 +112,24 @@ describe('loading a conversation', () => {
     expect(visible).toHaveLength(count);
   });
 
+  test('a reference to too many new messages to list is resolved by query, on a new worker and on one that knows the start', async () => {
+    const workflow = createWorkflow('session');
+    workflow.say('a', 'b');
+    const knowing = createWorker();
+    await knowing.load(workflow);
+    workflow.say(...Array.from({ length: 501 }, (_, i) => `message ${i}`));
+    const reference = workflow.call();
+    expect(reference.transcript.added).toEqual([]);
+    for (const [worker, from] of [
+      [knowing, 2],
+      [createWorker(), 0],
+    ] as const) {
+      const { transcript } = await worker.load(workflow, reference);
+      expect(transcript).toEqual(workflow.transcript.messages);
+      expect(workflow.asked.messages[0]?.from).toBe(from);
+    }
+  });
+
   test('an empty transcript needs no query', async () => {
     const workflow = createWorkflow();
     const { transcript } = await createWorker().load(workflow);

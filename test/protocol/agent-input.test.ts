@@ -122,6 +122,11 @@ const broken: readonly (readonly [field: string, input: unknown])[] = [
     nested(10_000),
     { text: 'x', a: nested(129) },
   ].map((value) => ['prompt', { prompt: value }] as const),
+  [
+    'messages',
+    { messages: Array.from({ length: 10_001 }, () => ({ role: 'user', content: 'x' })) },
+  ],
+  ['tools', { ...session, tools: Array.from({ length: 501 }, (_, i) => `${i}`) }],
   ...[null, 5, 'x', {}, [null], [[]], [{}], listWithHole, nested(10_000)].map(
     (value) => ['messages', { messages: value }] as const,
   ),

@@ -166,6 +166,10 @@ describe('parsePrompt', () => {
     [[], 'prompt: the list is empty.'],
     [['a', ''], 'prompt[1]: the text is empty.'],
     [
+      Array.from({ length: 1_001 }, () => 'a'),
+      'prompt: expected at most 1000 messages, got 1001; join some of them.',
+    ],
+    [
       ['a', ...listWithHole, 'b'],
       'prompt[1]: expected a string, {"text": …} or a message, got nothing.',
     ],

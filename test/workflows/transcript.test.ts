@@ -54,6 +54,14 @@ describe('the transcript', () => {
     expect(second.added).toEqual([[digestOnWorker(user('c')), 9]]);
   });
 
+  test('a reference stays small however many messages were added: then it says only where they lead', () => {
+    const transcript = transcriptOf(...Array.from({ length: 500 }, (_, i) => `${i}`));
+    expect(transcript.reference().added).toHaveLength(500);
+    transcript.append(user('one more'), 1_000);
+    const { digest } = transcript.reference();
+    expect(transcript.reference()).toEqual({ length: 501, digest, base: digest, added: [] });
+  });
+
   test('transcripts that differ in one message, one time or the order have other digests', () => {
     const digests = [
       transcriptOf(),
