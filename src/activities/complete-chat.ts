@@ -14,7 +14,7 @@ import type {
 } from '../protocol/activities.js';
 import { FailureType } from '../protocol/failure-types.js';
 import { jsonSize } from '../protocol/json.js';
-import { payloadLimits } from '../protocol/limits.js';
+import { payloadLimits, queueLimits } from '../protocol/limits.js';
 import type { ModelProgress } from '../protocol/live-views.js';
 import { toolCallsOf } from '../protocol/messages.js';
 import type { AssistantMessage, Untimed } from '../protocol/messages.js';
@@ -189,7 +189,11 @@ function finish(
   const message = redactor.redactJson(answer);
   const calls = message.stopReason === 'length' ? [] : toolCallsOf(message);
   const prepared: readonly PreparedCall[] = redactor.redactJson(
-    calls.map((call) => prepareCall(call, tools, config.tools)),
+    calls.map((call, index) =>
+      index < queueLimits.maxCallsOfAnswer
+        ? prepareCall(call, tools, config.tools)
+        : beyondTheLimit(calls.length),
+    ),
   );
   const result = { message, prepared };
   if (jsonSize(result) > payloadLimits.maxPayloadBytes) throw tooLarge();
@@ -201,6 +205,15 @@ function finish(
     if (jsonSize(args) > payloadLimits.maxInlineArgumentsBytes) source.rememberValue(args);
   }
   return result;
+}
+
+/** A history takes 51,200 events: an answer with thousands of calls would end the session in one turn. */
+function beyondTheLimit(count: number): PreparedCall {
+  const max = queueLimits.maxCallsOfAnswer;
+  return {
+    kind: 'settled',
+    text: `The answer holds ${count} tool calls, of which only the first ${max} are executed. This one was not; ask for it again in a later answer.`,
+  };
 }
 
 function finishAborted(

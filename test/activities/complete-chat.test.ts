@@ -312,4 +312,16 @@ describe('completeChat', () => {
       { kind: 'settled', text: 'There is no tool named "fly". Known tools: getWeather, bash.' },
     ]);
   });
+
+  test('calls beyond the 256th of an answer are settled: history has no room for thousands', async () => {
+    const calls = Array.from({ length: 258 }, () => ({ name: 'bash' }));
+    const { answer } = await complete([reply.toolCalls(calls)], { tools: [toolSpec('bash')] });
+    expect(answer.prepared.slice(0, 256).every(({ kind }) => kind === 'ready')).toBe(true);
+    expect(answer.prepared.slice(256)).toEqual(
+      [0, 1].map(() => ({
+        kind: 'settled',
+        text: expect.stringContaining('258 tool calls, of which only the first 256 are executed'),
+      })),
+    );
+  });
 });
