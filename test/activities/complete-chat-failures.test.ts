@@ -478,6 +478,13 @@ describe('completeChat: secrets and hooks', () => {
     },
   );
 
+  test('messages of transformContext that cannot be sent are a final failure, not tried again for hours', async () => {
+    const hooks = { transformContext: () => [{ role: 'user' }] as never };
+    const failure = await failureOf(setUpCall('http://127.0.0.1:1/v1', { hooks }).run());
+    expect(failure).toMatchObject({ type: FailureType.HookFailed, nonRetryable: true });
+    expect(failure.message).toContain('The hook transformContext threw: ');
+  });
+
   test('a conversation that cannot be loaded is no failure of the provider', async () => {
     const source = fakeSource(() =>
       Promise.reject(

@@ -66,10 +66,14 @@ export async function buildModelCall(
           scrub,
         );
   const toolNames = new Set(tools.map(({ name }) => name));
+  const convertDefault = () => convertToLlm(messages, model, toolNames);
   const wire =
-    convert === undefined
-      ? convertToLlm(messages, model, toolNames)
-      : await askHook('convertToLlm', () => convert(messages, context), notAList, signal, scrub);
+    convert !== undefined
+      ? await askHook('convertToLlm', () => convert(messages, context), notAList, signal, scrub)
+      : transformContext === undefined
+        ? convertDefault()
+        : // What the hook answered may be no messages at all: another attempt would find the same.
+          await askHook('transformContext', convertDefault, notAList, signal, scrub);
   const key =
     getApiKey === undefined
       ? undefined
