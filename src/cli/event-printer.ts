@@ -6,7 +6,7 @@ import type { FollowedEvent, FollowedLoggedEvent } from '../client/index.js';
 import { textOf } from '../protocol/messages.js';
 import type { Message } from '../protocol/messages.js';
 import { commandName } from './command-name.js';
-import { cutToColumns, toDuration, toOneLine, toPlainText, widthOf } from './text.js';
+import { cutToColumns, toDuration, toOneLine, toPlainText, toShellWord, widthOf } from './text.js';
 
 export interface EventPrinterOptions {
   readonly workflowId: string;
@@ -52,14 +52,14 @@ export class EventPrinter {
         );
       case 'rejected':
         return this.#line(yellow(`rejected (${event.kind}): ${toOneLine(event.reason)}`));
-      case 'approval_requested':
+      case 'approval_requested': {
+        const call = `${toShellWord(workflowId)} --call ${toShellWord(event.toolCallId)}`;
         return (
           this.#line(yellow(`? ${toOneLine(event.toolName)} asks for approval. Answer with:`)) +
-          this.#line(`    ${commandName()} approve ${workflowId} --call ${event.toolCallId}`) +
-          this.#line(
-            `    ${commandName()} deny ${workflowId} --call ${event.toolCallId} --reason "…"`,
-          )
+          this.#line(`    ${commandName()} approve ${call}`) +
+          this.#line(`    ${commandName()} deny ${call} --reason "…"`)
         );
+      }
       case 'approval_resolved': {
         const reason = event.reason === undefined ? '' : `: ${toOneLine(event.reason)}`;
         return this.#line(

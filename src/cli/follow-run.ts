@@ -3,8 +3,10 @@
 import { AgentRunError, isLoggedEvent } from '../client/index.js';
 import type { AgentRun, FollowedEvent } from '../client/index.js';
 import type { AgentResult } from '../client/index.js';
+import { toErrorSentence } from './error-sentence.js';
 import { EventPrinter } from './event-printer.js';
 import type { Terminal } from './terminal.js';
+import { toPlainText } from './text.js';
 
 export const exitCodes = { answered: 0, failed: 1, aborted: 130 } as const;
 
@@ -36,7 +38,9 @@ export async function followRun(
       exitCode = exitCodeOf(event.stopReason);
       if (untilAgentEnd) break;
     }
-    if (event.type === 'ended') exitCode = await exitCodeOfEnd(run, event, exitCode, terminal);
+    if (event.type === 'ended') {
+      exitCode = await exitCodeOfEnd(run, event, { json, exitCode }, terminal);
+    }
   }
   if (!json) terminal.write(printer.finish());
   return exitCode;
@@ -66,15 +70,15 @@ export function exitCodeOf(stopReason: string): number {
 async function exitCodeOfEnd(
   run: AgentRun<AgentResult>,
   { status, complete }: FollowedEvent & { readonly type: 'ended' },
-  exitCode: number,
+  { json, exitCode }: { readonly json: boolean; readonly exitCode: number },
   terminal: Terminal,
 ): Promise<number> {
   try {
     const result = await run.result();
     if (!('stopReason' in result)) return exitCode;
-    if (!complete) {
+    if (!complete && !json) {
       terminal.note('The last events could not be read, as no worker answers. The answer:');
-      terminal.write(`${result.response?.content ?? ''}\n`);
+      terminal.write(`${toPlainText(result.response?.content ?? '')}\n`);
     }
     return exitCodeOf(result.stopReason);
   } catch (error) {
@@ -82,7 +86,7 @@ async function exitCodeOfEnd(
     if (status === 'canceled') return exitCodes.aborted;
     // What made the run fail stands in its events.
     const wasPrinted = complete && (error.kind === 'model' || error.kind === 'hook');
-    if (!wasPrinted) terminal.note(`holdfast: ${error.message}`);
+    if (!wasPrinted) terminal.note(`holdfast: ${toErrorSentence(error)}`);
     return exitCodes.failed;
   }
 }

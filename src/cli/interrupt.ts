@@ -1,6 +1,7 @@
 // Ctrl-C while a run is followed: the first stops the run and waits for its end, the second leaves at once.
 
 import type { AgentResult, AgentRun } from '../client/index.js';
+import { toErrorSentence } from './error-sentence.js';
 import { exitCodes } from './follow-run.js';
 import type { Terminal } from './terminal.js';
 
@@ -17,7 +18,7 @@ export function abortOnInterrupt(
     terminal.note('\nAborting; waiting for the run to end. Ctrl-C again leaves without waiting.');
     const aborted = lifetime === 'run' ? run.cancel() : run.abort('interrupted by Ctrl-C');
     aborted.catch((error: unknown) => {
-      terminal.note(`holdfast: ${error instanceof Error ? error.message : String(error)}`);
+      terminal.note(`holdfast: ${toErrorSentence(error)}`);
     });
   };
   process.on('SIGINT', onInterrupt);

@@ -13,6 +13,12 @@ export function toOneLine(text: string): string {
   return toPlainText(text.replaceAll(/\s+/g, ' ')).trim();
 }
 
+/** A text as one word of a shell, to be pasted: ids are made by providers and other people. */
+export function toShellWord(text: string): string {
+  const plain = toPlainText(text);
+  return /^[\w.:@/+-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", `'\\''`)}'`;
+}
+
 /** The start of `line` that fits `columns`, with an ellipsis where something was cut. */
 export function cutToColumns(line: string, columns: number): string {
   let width = 0;

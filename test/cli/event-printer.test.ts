@@ -94,6 +94,13 @@ describe('EventPrinter', () => {
     expect(printed(events, 60, true)).toBe('line\n');
   });
 
+  test('a call id that would be more than a word in a shell is quoted, and steers no terminal', () => {
+    const toolCallId = "x; rm -rf ~ '\u001b[2J";
+    const text = printed([{ type: 'approval_requested', toolCallId, toolName: 'bash' }]);
+    expect(text).toContain(`--call 'x; rm -rf ~ '\\''[2J'`);
+    expect(text).not.toContain('\u001b');
+  });
+
   test('an approval says how it is answered', () => {
     const text = printed([{ type: 'approval_requested', toolCallId: 'call_1', toolName: 'bash' }]);
     expect(text).toContain('holdfast approve calm-otter-7k2m --call call_1\n');

@@ -12,7 +12,7 @@ import { followRun } from '../follow-run.js';
 import { addServerOptions, examples, withClient } from '../options.js';
 import type { ServerFlags } from '../options.js';
 import type { Terminal } from '../terminal.js';
-import { toOneLine, toPlainText, toTable } from '../text.js';
+import { toOneLine, toPlainText, toShellWord, toTable } from '../text.js';
 import { toPositiveInteger } from './run.js';
 
 interface WatchFlags extends ServerFlags {
@@ -156,7 +156,7 @@ function stateRows(state: AgentState, workflowId: string): (readonly [string, st
     ]),
     ...state.pendingApprovals.map((call): [string, string] => [
       'approval',
-      `${toOneLine(call.toolName)}: ${commandName()} approve ${workflowId} --call ${call.toolCallId}`,
+      `${toOneLine(call.toolName)}: ${commandName()} approve ${toShellWord(workflowId)} --call ${toShellWord(call.toolCallId)}`,
     ]),
     ['queued', `${queues.steeringLength} steering, ${queues.followUpLength} follow-up`],
     ...state.undelivered.map(({ kind, preview }): [string, string] => [
@@ -196,7 +196,7 @@ function addListCommand(program: Command, terminal: Terminal): void {
 
 function listRows(sessions: readonly AgentSummary[]): string[][] {
   const rows = sessions.map(({ workflowId, status, startedAt, summary = '' }) => [
-    workflowId,
+    toOneLine(workflowId),
     status,
     startedAt.toISOString().slice(0, 19).replace('T', ' '),
     toOneLine(summary),
