@@ -33,8 +33,13 @@ export async function createServingWorker(options: ServingOptions): Promise<Serv
     throw new ServerUnreachable(address, { cause: error });
   }
   const { config, taskQueue } = options;
-  const worker = await createAgentWorker({ config, connection, namespace, taskQueue });
-  return { address, namespace, worker, connection };
+  try {
+    const worker = await createAgentWorker({ config, connection, namespace, taskQueue });
+    return { address, namespace, worker, connection };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
 }
 
 /**
