@@ -148,7 +148,7 @@ export interface LoopEffects {
   /** The effect keeps the returned view for the run's later calls. */
   readonly prepareNextTurn: (turn: number) => Promise<PrepareNextTurnOutcome>;
   readonly shouldStopAfterTurn: (turn: number) => Promise<ShouldStopOutcome>;
-  /** A server limit that the next turn could pass, e.g. `history`; undefined while there is room. */
+  /** A server limit that the next turn could pass, e.g. `historyBytes`; undefined while there is room. */
   readonly exhaustedLimit: () => { readonly limit: string; readonly value: number } | undefined;
   /** Shown in `state`; the loop calls it as a call moves on. */
   readonly toolCallStatus: (call: ToolCall, status: 'preparing' | 'running' | 'done') => void;
