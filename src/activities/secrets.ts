@@ -9,10 +9,16 @@ import { beginsForm, secretForms } from './secret-forms.js';
 import type { SecretForm } from './secret-forms.js';
 
 /** Shorter values are ordinary words; replacing them would garble results and reveal where they stand. */
-export const minimumSecretLength = 8;
+const minimumSecretLength = 8;
+
+/** Values kept under one name: a hook may give another key for every call, and each costs a search. */
+const keptValues = 100;
 
 export interface Redactor {
-  /** Values of fewer than 8 characters are ignored; their names are remembered all the same. */
+  /**
+   * Values of fewer than 8 characters are ignored; their names are remembered all the same. Of a name with
+   * more than 100 values the latest are known.
+   */
   register(name: string, value: string | undefined): void;
   /** Whether a variable of this name holds a secret. */
   isSecretName(name: string): boolean;
@@ -59,8 +65,12 @@ export function createRedactor(): Redactor {
       names.add(name);
       if (value === undefined) return;
       for (const part of [value, ...credentialsOf(value)]) {
-        if (part.length < minimumSecretLength || secrets.has(part)) continue;
-        secrets.set(part, { name, forms: secretForms(part) });
+        if (part.length < minimumSecretLength) continue;
+        const known = secrets.get(part);
+        // Put in again, so that the oldest stand first.
+        secrets.delete(part);
+        secrets.set(part, known ?? { name, forms: secretForms(part) });
+        if (known === undefined) forgetOldest(secrets, name);
       }
     },
     isSecretName: (name) => names.has(name),
@@ -87,6 +97,11 @@ export function createRedactor(): Redactor {
       };
     },
   };
+}
+
+function forgetOldest(secrets: Map<string, Secret>, name: string): void {
+  const values = [...secrets].filter(([, secret]) => secret.name === name);
+  if (values.length > keptValues) secrets.delete(values[0]?.[0] ?? '');
 }
 
 /** The token inside a header's value: `Bearer abc` is secret because of `abc`. */

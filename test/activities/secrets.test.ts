@@ -15,6 +15,16 @@ function redactorOf(value = key) {
 }
 
 describe('redact', () => {
+  test('of keys that change with every call the last 100 are known, and others are not forgotten for them', () => {
+    const redactor = redactorOf();
+    const keyOf = (call: number) => `key-of-call-${String(call).padStart(4, '0')}`;
+    for (let call = 0; call < 300; call++) redactor.register('getApiKey', keyOf(call));
+    expect(redactor.redact(`${keyOf(299)} ${keyOf(200)} ${key}`)).toBe(
+      '[redacted getApiKey] [redacted getApiKey] [redacted API_KEY]',
+    );
+    expect(redactor.redact(keyOf(0))).toBe(keyOf(0));
+  });
+
   test.each([
     ['as it is', key],
     ['in JSON', JSON.stringify({ key }).slice(8, -2)],
