@@ -1,15 +1,8 @@
 // One agent run's effects: the loop's functions, wired to activities, the transcript, the queues and the
 // approvals of a session. What activities report becomes an outcome here; only bugs are thrown.
 
-import {
-  CancellationScope,
-  ActivityFailure,
-  ApplicationFailure,
-  CancelledFailure,
-  TimeoutFailure,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
+import type { CancellationScope } from '@temporalio/workflow';
 import type {
   CompleteChatInput,
   ConversationReference,
@@ -20,8 +13,9 @@ import type {
 } from '../protocol/activities.js';
 import { jsonSize } from '../protocol/json.js';
 import type { JsonObject } from '../protocol/json.js';
-import { historyLimits, payloadLimits, timeouts } from '../protocol/limits.js';
+import { historyLimits, payloadLimits } from '../protocol/limits.js';
 import { toolCallsOf, zeroUsage } from '../protocol/messages.js';
+import { abortBound, gaveUp } from './abort-bound.js';
 import type { AgentSession } from './agent-session.js';
 import {
   agentResolver,
@@ -30,16 +24,11 @@ import {
   modelCaller,
   toolCaller,
 } from './activity-calls.js';
+import { failureMessage } from './failure-message.js';
 import type { ExecutableCall, LoopEffects } from './loop-effects.js';
 import { takeBatch } from './queues.js';
 import { errorResult } from './tool-call-texts.js';
 import { toolFailureResult } from './tool-failure.js';
-
-/** What a pending effect settles with when an abort has waited long enough. */
-const gaveUp = Symbol('gave up waiting after an abort');
-
-/** Waiting beyond the worker's own bound: it answers first, unless it ignores even that. */
-const abortBoundMs = timeouts.abortGiveUpMs + 3_000;
 
 /** Creates the effects of one run. Call inside the run's cancellation scope, whose cancel is the abort. */
 export function createRunEffects(session: AgentSession, scope: CancellationScope): LoopEffects {
@@ -257,48 +246,4 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
     const left = historyLimits.serverBytes - workflowInfo().historySize;
     return Math.max(2_048, Math.floor(left / 3 / Math.max(1, calls)));
   }
-}
-
-/**
- * Awaits a call; once the run is aborted, no longer than the bound.
- *
- * Not by `Promise.race`: every race would stay a reaction of the one promise that outlives them all, and in
- * the sandbox each promise costs a stack trace.
- */
-function abortBound(scope: CancellationScope) {
-  const waiting = new Set<() => void>();
-  let isOver = false;
-  scope.cancelRequested.catch(async () => {
-    await CancellationScope.nonCancellable(() => sleep(abortBoundMs));
-    isOver = true;
-    for (const giveUp of waiting) giveUp();
-  });
-  return <T>(call: Promise<T>): Promise<T | typeof gaveUp> =>
-    new Promise((resolve, reject) => {
-      const giveUp = () => resolve(gaveUp);
-      const settle = (how: () => void) => {
-        waiting.delete(giveUp);
-        how();
-      };
-      waiting.add(giveUp);
-      call.then(
-        (value) => settle(() => resolve(value)),
-        (error: unknown) => settle(() => reject(error)),
-      );
-      if (isOver) giveUp();
-    });
-}
-
-/** What a failed activity says to people. */
-export function failureMessage(error: unknown): string {
-  if (!(error instanceof ActivityFailure)) throw error;
-  const { cause } = error;
-  if (cause instanceof ApplicationFailure) return cause.message;
-  if (cause instanceof TimeoutFailure) {
-    return `No worker finished the activity ${error.activityType} in time (${cause.timeoutType}).`;
-  }
-  if (cause instanceof CancelledFailure) {
-    return `The activity ${error.activityType} was cancelled.`;
-  }
-  return cause?.message ?? error.message;
 }
