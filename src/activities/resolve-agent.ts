@@ -16,7 +16,7 @@ import type { AgentDefinition, ToolDefinition, WorkerConfig } from './definition
 import { digestOf } from './digest.js';
 
 /** Milliseconds a tool may run that names no time-out of its own. */
-export const defaultToolTimeoutMs = 10 * 60_000;
+const defaultToolTimeoutMs = 10 * 60_000;
 
 export function createResolveAgent(config: WorkerConfig): AgentActivities['resolveAgent'] {
   return async (input) => resolveAgent(config, input);

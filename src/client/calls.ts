@@ -16,7 +16,7 @@ import {
 } from './errors.js';
 import type { Answer } from './follower.js';
 
-export const deadlines = {
+const deadlines = {
   /** Calls that the server answers by itself. */
   serverMs: 4_000,
   /** Calls that a worker answers, perhaps after replaying the session. */
@@ -116,7 +116,7 @@ function noAgent(workflowId: string, cause: QueryNotRegisteredError): AgentClien
   );
 }
 
-export function toCallerError(error: unknown, workflowId: string): unknown {
+function toCallerError(error: unknown, workflowId: string): unknown {
   if (error instanceof WorkflowNotFoundError) {
     return new SessionNotFound(workflowId, { cause: error });
   }

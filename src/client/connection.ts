@@ -14,7 +14,7 @@ export interface ServerOptions {
   readonly namespace?: string | undefined;
 }
 
-export const defaultAddress = '127.0.0.1:7233';
+const defaultAddress = '127.0.0.1:7233';
 
 interface ServerConnectionOptions {
   readonly address: string;

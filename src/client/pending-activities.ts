@@ -51,7 +51,7 @@ async function readView(
 }
 
 /** A view as activities write it, or undefined for anything else. */
-export function toLiveView(value: unknown): LiveView | undefined {
+function toLiveView(value: unknown): LiveView | undefined {
   if (!isJsonObject(value) || typeof value['attempt'] !== 'number') return undefined;
   const isWhole =
     value['kind'] === 'model'

@@ -3,7 +3,7 @@
 import type { LoopEffects, LoopLimits } from './loop-effects.js';
 
 /** Cut-off answers in a row after which the model is not asked again. */
-export const maxTruncatedAnswers = 5;
+const maxTruncatedAnswers = 5;
 
 /** What a run has used so far. */
 export interface RunUse {

@@ -8,7 +8,7 @@ import { toModelProblem } from './model-problem.js';
 import type { ModelProblem } from './model-problem.js';
 
 /** The longest wait a provider may ask for; asked for more, the call fails at once. */
-export const maxRetryAfterMs = 5 * 60 * 1000;
+const maxRetryAfterMs = 5 * 60 * 1000;
 
 const firstDelayMs = 1000;
 const maxDelayMs = 60_000;

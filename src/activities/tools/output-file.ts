@@ -9,7 +9,7 @@ import { inFolder, realRoot } from './workspace-files.js';
 import type { Folder } from './workspace-files.js';
 
 /** Bytes that one file may have; what comes after is dropped. */
-export const maxOutputFileBytes = 50 * 1024 * 1024;
+const maxOutputFileBytes = 50 * 1024 * 1024;
 
 const folders = ['.holdfast', 'output'] as const;
 

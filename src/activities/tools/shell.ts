@@ -11,7 +11,7 @@ import { killTree, markVariable } from './process-tree.js';
 import type { KillTimes } from './process-tree.js';
 import { supervisor } from './supervisor.js';
 
-export const killTimes: KillTimes = { graceMs: 500, giveUpMs: 9_000 };
+const killTimes: KillTimes = { graceMs: 500, giveUpMs: 9_000 };
 
 /** How long output may be silent, and how long it may last in all, once the shell has ended. */
 const drainTimes = { silentMs: 300, totalMs: 3_000 };

@@ -56,7 +56,7 @@ function placesOf(text: string, wanted: string, withoutOverlaps: boolean): reado
   return places;
 }
 
-export function applyReplacements(text: string, replacements: readonly Replacement[]): string {
+function applyReplacements(text: string, replacements: readonly Replacement[]): string {
   let result = '';
   let position = 0;
   for (const { start, end, text: replacement } of replacements) {
