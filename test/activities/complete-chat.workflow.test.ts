@@ -137,7 +137,10 @@ describe('completeChat on a server', () => {
 
   test('cancellation closes the request and the workflow gets what had arrived', async () => {
     await withModelCall([reply.raw([chunk.text('Once'), step.hang])], async (handle, model) => {
-      await vi.waitFor(async () => expect((await liveView(handle))?.text.tail).toBe('Once'), 15_000);
+      await vi.waitFor(
+        async () => expect((await liveView(handle))?.text.tail).toBe('Once'),
+        15_000,
+      );
       await handle.cancel();
       const { result } = await handle.result();
       expect(result).toMatchObject({

@@ -2,7 +2,7 @@
 // format: once kept they are never recorded again; a change of workflow code goes behind `patched`.
 
 import { mkdir } from 'node:fs/promises';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createAgentWorld, eventsOf } from '../support/agent-world.js';
 import { historiesFolder, keep, keptNames, toLogEntry } from './kept.js';
 import { scenarios } from './scenarios.js';
@@ -20,8 +20,5 @@ test.for(scenarios.filter(({ name }) => !kept.includes(name)))('$name', async (s
   const events = (await eventsOf(world.client.get(workflowId))).map((event) => toLogEntry(event));
   const history = await world.client.temporal.workflow.getHandle(workflowId).fetchHistory();
   await keep({ name, history, events });
-});
-
-afterAll(async () => {
-  expect(await keptNames()).toEqual(scenarios.map(({ name }) => name).toSorted());
+  expect(await keptNames()).toContain(name);
 });
