@@ -241,6 +241,19 @@ describe('how callTool bounds a result', () => {
   });
 });
 
+test('a result that cannot be read is an error that says the tool ran', async () => {
+  const output = {
+    get content(): string {
+      throw new Error('no more');
+    },
+  };
+  await using world = await createActivityWorld({ tools: [toolOf(() => output)] });
+  expect(await world.callTool('probe')).toMatchObject({
+    content: [{ type: 'text', text: 'The tool ran, but its result cannot be read: no more' }],
+    isError: true,
+  });
+});
+
 describe('what callTool shows while a tool runs', () => {
   test('the end of the output, at most 8 KB, with its offset', async () => {
     await using world = await createActivityWorld({

@@ -148,9 +148,19 @@ function toResult(
   timeoutMs: number,
   redactor: Redactor,
 ): ToolResult {
-  if (settled.kind === 'returned') return toToolResult(settled.output, redactor);
+  if (settled.kind === 'returned') return readOutput(settled.output, redactor);
   const fact = cause === 'timeout' ? `timed out after ${timeoutMs / 1000} s` : 'aborted';
   if (settled.kind === 'unsettled') return textResult(`${fact}, may still be running`, true);
   if (cause !== undefined) return textResult(fact, true);
   return textResult(plainText(redactedMessage(settled.error, redactor)), true);
+}
+
+/** The tool has done its work: output that cannot be read must not look like a call that never ran. */
+function readOutput(output: unknown, redactor: Redactor): ToolResult {
+  try {
+    return toToolResult(output, redactor);
+  } catch (error) {
+    const reason = plainText(redactedMessage(error, redactor));
+    return textResult(`The tool ran, but its result cannot be read: ${reason}`, true);
+  }
 }
