@@ -127,7 +127,10 @@ export class EventPrinter {
     const wasPrinted = this.#printedError;
     this.#printedError = false;
     const undelivered = this.#undelivered(event.undelivered ?? []);
-    if (event.stopReason === 'aborted') return this.#line(yellow('Aborted.')) + undelivered;
+    if (event.stopReason === 'aborted') {
+      const fact = event.reason === undefined ? 'Aborted.' : `Aborted: ${toOneLine(event.reason)}`;
+      return this.#line(yellow(fact)) + undelivered;
+    }
     if (event.errorMessage === undefined || wasPrinted) return this.finish() + undelivered;
     return this.#line(red(toOneLine(event.errorMessage))) + undelivered;
   }

@@ -27,6 +27,8 @@ export type AgentEvent =
       readonly messages: MessageRange;
       readonly stopReason: StopReason | 'limit';
       readonly errorMessage?: string;
+      /** Why it was aborted, where the signal said so. */
+      readonly reason?: string;
       /** Lifetime `run`, or a session that closes: what will not be delivered. */
       readonly undelivered?: readonly QueuedMessageSummary[];
     }

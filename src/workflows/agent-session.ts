@@ -49,6 +49,7 @@ export class AgentSession {
 
   /** An abort came between a start and its run. */
   #abortsNextRun = false;
+  #abortReason: string | undefined;
   readonly #rootScope: CancellationScope;
   #agent: { readonly definition: ResolvedAgent; readonly digest: Digest } | undefined;
 
@@ -68,10 +69,13 @@ export class AgentSession {
   }
 
   /** Stops the present run, also one that was accepted and has not begun. When idle, nothing. */
-  abort(): void {
+  abort(reason?: string): void {
     const beginsOnItsOwn = this.input.lifetime === 'run' && this.runs === 0;
+    const isStarting = this.pendingStart !== undefined || beginsOnItsOwn;
+    if (this.runScope === undefined && !isStarting) return;
+    this.#abortReason ??= reason;
     if (this.runScope !== undefined) this.runScope.cancel();
-    else if (this.pendingStart !== undefined || beginsOnItsOwn) this.#abortsNextRun = true;
+    else this.#abortsNextRun = true;
   }
 
   beginRun(scope: CancellationScope): void {
@@ -86,6 +90,7 @@ export class AgentSession {
 
   endRun(): void {
     this.runScope = undefined;
+    this.#abortReason = undefined;
     setCurrentDetails(currentDetails(this));
   }
 
@@ -120,11 +125,16 @@ export class AgentSession {
       this.values.forgetBatch();
       this.pendingToolCalls.clear();
     }
-    this.events.emit(event, Date.now());
+    this.events.emit(this.#withReason(event), Date.now());
     // Messages come with an event that shows more: what starts or ends the turn, or a tool.
     if (event.type !== 'message_start' && event.type !== 'message_end') {
       setCurrentDetails(currentDetails(this));
     }
+  }
+
+  #withReason(event: AgentEvent): AgentEvent {
+    if (event.type !== 'agent_end' || event.stopReason !== 'aborted') return event;
+    return this.#abortReason === undefined ? event : { ...event, reason: this.#abortReason };
   }
 
   /** What the agent's activity is asked; the recorded definition is named, not repeated. */

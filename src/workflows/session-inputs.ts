@@ -76,7 +76,7 @@ function carryOut(
     case 'continue':
       return startContinue(session, id);
     case 'abort':
-      session.abort();
+      session.abort(abortReason(payload));
       return { outcome: 'accepted' };
     case 'approve':
     case 'deny':
@@ -85,6 +85,12 @@ function carryOut(
       session.closing = true;
       return { outcome: 'accepted' };
   }
+}
+
+/** Whatever came with it, an abort aborts: what is no text is no reason. */
+function abortReason(payload: unknown): string | undefined {
+  const reason = isJsonObject(payload) ? payload['reason'] : payload;
+  return typeof reason === 'string' && reason !== '' ? excerpt(reason, maxReasonLength) : undefined;
 }
 
 function queueMessage(

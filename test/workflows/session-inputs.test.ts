@@ -7,6 +7,7 @@ import { acceptInput, acceptSubmit } from '../../src/workflows/session-inputs.js
 import {
   awaitApprovals,
   createSession,
+  fakeScope,
   idleSession,
   rawBytes,
   rawOf,
@@ -233,6 +234,28 @@ describe('abort', () => {
       expect(send(session, 'abort', value)).toEqual({ outcome: 'accepted' });
       expect(scope.consideredCancelled).toBe(true);
     }
+  });
+
+  test('its reason stands in the agent_end of the run it aborted, and of no other', () => {
+    const agentEnd = { type: 'agent_end', messages: { from: 0, to: 0 } } as const;
+    const session = idleSession();
+    send(session, 'abort', { reason: 'nothing to stop' });
+    for (const [stopReason, reason] of [
+      ['aborted', 'enough'],
+      ['stop', undefined],
+      ['aborted', undefined],
+    ] as const) {
+      session.beginRun(fakeScope());
+      send(session, 'abort', { reason });
+      session.emit({ ...agentEnd, stopReason });
+      session.endRun();
+    }
+    const { events } = session.events.page({}, session.transcript, true);
+    expect(events.map((event) => ('reason' in event ? event.reason : undefined))).toEqual([
+      'enough',
+      undefined,
+      undefined,
+    ]);
   });
 
   test('when idle does nothing, also to the next run', () => {

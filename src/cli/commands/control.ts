@@ -117,7 +117,7 @@ function addAnswerCommand(
 
 function addAbortCommand(program: Command, terminal: Terminal): void {
   base(program, 'abort', 'Stop the present run: a run is cancelled, a session stays open')
-    .option('--reason <text>', 'kept in the history, with the signal to a session')
+    .option('--reason <text>', 'kept in the events; not when a run is cancelled')
     .addHelpText(
       'after',
       examples(
