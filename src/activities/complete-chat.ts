@@ -15,7 +15,6 @@ import type {
 import { FailureType } from '../protocol/failure-types.js';
 import { jsonSize } from '../protocol/json.js';
 import { payloadLimits, queueLimits } from '../protocol/limits.js';
-import type { ModelProgress } from '../protocol/live-views.js';
 import { toolCallsOf } from '../protocol/messages.js';
 import type { AssistantMessage, Untimed } from '../protocol/messages.js';
 import { ending, interruptedFailure } from './cancellation.js';
@@ -29,10 +28,9 @@ import { streamChat, tooLarge } from './model/chat-stream.js';
 import { toModelFailure } from './model/model-failure.js';
 import { unlessCancelled } from './model/model-hooks.js';
 import { ModelProblem } from './model/model-problem.js';
-import { earlierFailuresOf, toTailView } from './model/model-progress.js';
+import { createModelProgress, earlierFailuresOf, nothing } from './model/model-progress.js';
 import { scrubKeys } from './model/scrub-keys.js';
 import { createStreamAccumulator } from './model/stream-accumulator.js';
-import type { StreamAccumulator } from './model/stream-accumulator.js';
 import { idsOf } from './model/tool-call-ids.js';
 import type { Redactor } from './secrets.js';
 import { toRedactedFailure } from './secrets.js';
@@ -61,9 +59,8 @@ export function createCompleteChat(
     let asked = false;
 
     using heartbeat = startHeartbeat();
-    heartbeat.show(() =>
-      progressOf(input, context.info, accumulator, earlierFailures, dependencies.redactor),
-    );
+    const progress = createModelProgress(input.turn, context.info.attempt, dependencies.redactor);
+    heartbeat.show(() => progress(accumulator, earlierFailures));
     try {
       conversation = await unlessCancelled(() => source.load(input.conversation, signal), signal);
       const { credentials, request } = await buildModelCall(
@@ -97,14 +94,12 @@ export function createCompleteChat(
           earlierFailures,
           scrub,
         });
-        const empty = createStreamAccumulator();
-        const last = progressOf(
-          input,
-          context.info,
-          empty,
-          earlierFailures + 1,
-          dependencies.redactor,
-        );
+        // The partial text is no answer: what follows is another attempt.
+        const last = {
+          ...progress(accumulator, earlierFailures + 1),
+          text: nothing,
+          thinking: nothing,
+        };
         heartbeat.flush(retry === undefined ? last : { ...last, retry });
         throw failure;
       }
@@ -147,23 +142,6 @@ function withinActivity(
   const left = startToCloseTimeoutMs - margin - (performance.now() - began);
   const callMs = Math.max(1, Math.round(Math.min(model.clocks.callMs, left)));
   return { ...model, clocks: { ...model.clocks, callMs } };
-}
-
-function progressOf(
-  { turn }: CompleteChatInput,
-  { attempt }: Info,
-  { text, thinking }: Pick<StreamAccumulator, 'text' | 'thinking'>,
-  providerFailures: number,
-  redactor: Redactor,
-): ModelProgress {
-  return redactor.redactJson({
-    kind: 'model',
-    turn,
-    attempt,
-    text: toTailView(text),
-    thinking: toTailView(thinking),
-    providerFailures,
-  });
 }
 
 function answerContext(

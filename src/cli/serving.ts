@@ -3,7 +3,7 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { LogLevel, Worker } from '@temporalio/worker';
 import type { WorkerConfig } from '../activities/definitions.js';
-import { ServerUnreachable, serverSettings } from '../client/index.js';
+import { serverSettings, toConnectError } from '../client/index.js';
 import type { ServerFlags } from './options.js';
 import { createAgentWorker } from '../worker/create-worker.js';
 import type { Terminal } from './terminal.js';
@@ -21,7 +21,7 @@ export interface ServingWorker {
   readonly connection: NativeConnection;
 }
 
-/** @throws ServerUnreachable */
+/** @throws ServerUnreachable, or another AgentClientError when the server refuses the connection */
 export async function createServingWorker(options: ServingOptions): Promise<ServingWorker> {
   // Signals are handled by `runUntilSignal`.
   Runtime.install({ logger: new DefaultLogger(options.logLevel), shutdownSignals: [] });
@@ -30,7 +30,7 @@ export async function createServingWorker(options: ServingOptions): Promise<Serv
   try {
     connection = await NativeConnection.connect(connectionOptions);
   } catch (error) {
-    throw new ServerUnreachable(address, { cause: error });
+    throw toConnectError(address, error);
   }
   const { config, taskQueue } = options;
   try {

@@ -3,6 +3,7 @@
 import { Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Connection, WorkflowExecutionInfo } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
+import { agentInputProblem } from '../protocol/agent-input.js';
 import { defaultTaskQueue, workflowType } from '../protocol/session.js';
 import type { AgentInput, AgentRunResult, AgentSessionResult } from '../protocol/session.js';
 import { AgentRun } from './agent-run.js';
@@ -10,7 +11,7 @@ import type { AgentResult } from './agent-run.js';
 import { send } from './calls.js';
 import { connectClient, serverSettings } from './connection.js';
 import type { ServerOptions } from './connection.js';
-import { WorkflowIdInUse } from './errors.js';
+import { InvalidAgentInput, WorkflowIdInUse } from './errors.js';
 import { assertFits, promptSummary } from './inputs.js';
 import { proposeWorkflowId } from './workflow-id.js';
 
@@ -107,12 +108,14 @@ export class AgentClient implements AsyncDisposable {
   start(input: string | AgentInput, options?: StartOptions): Promise<AgentRun<AgentResult>>;
   /**
    * Starts an agent and returns at once; the start is durable and needs no worker.
-   * @throws MessageTooLarge, WorkflowIdInUse, ServerUnreachable
+   * @throws InvalidAgentInput, MessageTooLarge, WorkflowIdInUse, ServerUnreachable
    */
   async start(
     input: string | AgentInput,
     { workflowId = proposeWorkflowId(), taskQueue = this.taskQueue }: StartOptions = {},
   ): Promise<AgentRun<AgentResult>> {
+    const problem = agentInputProblem(input);
+    if (problem !== undefined) throw new InvalidAgentInput(problem);
     assertFits('input', input);
     const summary = promptSummary(input);
     const lifetime = (typeof input === 'string' ? undefined : input.lifetime) ?? 'run';

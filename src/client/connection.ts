@@ -73,8 +73,12 @@ export async function connectClient(settings: ServerSettings): Promise<Connectio
 
 const refusedCodes: ReadonlySet<number | undefined> = new Set([7, 16]);
 
-function toConnectError(address: string, error: unknown): Error {
-  if (refusedCodes.has(grpcCodeOf(error))) {
+/** The error of a client's connection, or of a worker's, whose errors have no code. */
+export function toConnectError(address: string, error: unknown): Error {
+  const isRefused =
+    refusedCodes.has(grpcCodeOf(error)) ||
+    /PermissionDenied|Unauthenticated|certificate|InvalidCertificate/i.test(reasonOf(error));
+  if (isRefused) {
     return new AgentClientError(
       `The Temporal server at ${address} refuses the connection: ${reasonOf(error)}. Check TEMPORAL_API_KEY and the TLS variables.`,
       { cause: error },

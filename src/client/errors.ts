@@ -64,6 +64,11 @@ export class WorkflowIdInUse extends AgentClientError {
   }
 }
 
+/** What an agent was to be started with is no input; nothing was sent. */
+export class InvalidAgentInput extends AgentClientError {
+  override name = 'InvalidAgentInput';
+}
+
 /** More than a Temporal payload may carry; nothing was sent. */
 export class MessageTooLarge extends AgentClientError {
   override name = 'MessageTooLarge';

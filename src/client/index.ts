@@ -9,7 +9,7 @@ export type {
 } from './agent-client.js';
 export { AgentRun } from './agent-run.js';
 export type { AgentResult, SubmitOptions } from './agent-run.js';
-export { serverSettings } from './connection.js';
+export { serverSettings, toConnectError } from './connection.js';
 export type { ServerOptions, ServerSettings } from './connection.js';
 export * from './errors.js';
 export { isLoggedEvent } from './followed-events.js';

@@ -5,12 +5,12 @@ import type { SignalKind } from '../protocol/events.js';
 import { cutUtf8, jsonSize } from '../protocol/json.js';
 import { payloadLimits } from '../protocol/limits.js';
 import { textOf } from '../protocol/messages.js';
-import type { InputMessage, Untimed, UserContent } from '../protocol/messages.js';
-import type { AgentInput } from '../protocol/session.js';
+import type { UserContent } from '../protocol/messages.js';
+import type { AgentInput, PromptMessage } from '../protocol/session.js';
 import { MessageTooLarge } from './errors.js';
 
 /** What steer, followUp and prompt take: text, blocks of text and images, or a whole message. */
-export type MessageInput = string | UserContent | InputMessage;
+export type MessageInput = PromptMessage | UserContent;
 
 /** Answers a pending approval; without an id the only one there is. */
 export interface ApprovalAnswer {
@@ -77,12 +77,10 @@ function promptText(input: string | AgentInput): string {
   return list.map((item) => (typeof item === 'string' ? item : messageText(item))).join(' ');
 }
 
-function isList(
-  prompt: NonNullable<AgentInput['prompt']>,
-): prompt is readonly (string | Untimed)[] {
+function isList(prompt: NonNullable<AgentInput['prompt']>): prompt is readonly PromptMessage[] {
   return Array.isArray(prompt);
 }
 
-function messageText(message: Untimed): string {
+function messageText(message: Exclude<PromptMessage, string>): string {
   return 'text' in message ? message.text : textOf(message.content);
 }

@@ -28,8 +28,11 @@ export const payloadLimits = {
 } as const;
 
 export const historyLimits = {
-  /** An agent run ends before the server's 51,200 events … */
-  maxEvents: 45_000,
+  /**
+   * An agent run, and with it its session, ends before the server's 51,200 events: what one turn adds at the
+   * most, and the 10,000 signals the server takes, still fit …
+   */
+  maxEvents: 38_000,
   /** … and before its 50 MiB. */
   maxBytes: 40_000_000,
   serverBytes: 50_000_000,

@@ -1,7 +1,7 @@
 // The workflow: its type, its input, its results and what its queries answer.
 
 import type { ThinkingLevel, ToolExecutionMode } from './agent-definition.js';
-import type { Message, StopReason, Untimed, Usage } from './messages.js';
+import type { InputMessage, Message, StopReason, Untimed, Usage } from './messages.js';
 
 export const workflowType = 'agent';
 export const defaultTaskQueue = 'holdfast';
@@ -22,9 +22,12 @@ export interface RunLimits {
   readonly maxImageBytes?: number;
 }
 
+/** A message as people write it. */
+export type PromptMessage = string | { readonly text: string } | InputMessage;
+
 /** What a workflow is started with; a bare string stands for `{ prompt }`. */
 export interface AgentInput {
-  readonly prompt?: string | Untimed | readonly (string | Untimed)[];
+  readonly prompt?: PromptMessage | readonly PromptMessage[];
   /** An earlier transcript; without `prompt` a run continues it. */
   readonly messages?: readonly (Untimed | Message)[];
   readonly agent?: string;

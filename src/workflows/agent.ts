@@ -20,6 +20,7 @@ import type { AgentRunResult, AgentSessionResult } from '../protocol/session.js'
 import { wellFormed } from '../protocol/text.js';
 import { AgentSession } from './agent-session.js';
 import { planContinue } from './continuation.js';
+import { exhaustedHistory } from './exhausted-history.js';
 import { runAgentLoop } from './loop.js';
 import type { RunOutcome, RunStart } from './loop-effects.js';
 import { decodePayload } from './payload.js';
@@ -85,7 +86,10 @@ function continuation(session: AgentSession): RunStart {
   return plan.start;
 }
 
-/** Lifetime `session`: open for further prompts until `close`, cancel or `idleTimeout`. */
+/**
+ * Lifetime `session`: open for further prompts until `close`, cancel or `idleTimeout`, or until its history
+ * nears the server's limit.
+ */
 async function serve(session: AgentSession): Promise<AgentSessionResult> {
   while (!session.isCancelled()) {
     const start = session.pendingStart;
@@ -93,7 +97,12 @@ async function serve(session: AgentSession): Promise<AgentSessionResult> {
       session.pendingStart = undefined;
       const outcome = await runAgent(session, start);
       session.lastError = outcome.kind === 'failed' ? outcome.errorMessage : undefined;
+      if (outcome.kind === 'limit' && exhaustedHistory()?.limit === outcome.limit) break;
     } else if (session.closing || !(await isWoken(session))) {
+      break;
+    } else if (session.pendingStart === undefined && !session.closing) {
+      const exhausted = exhaustedHistory();
+      if (exhausted !== undefined) session.emit({ type: 'limit_reached', ...exhausted });
       break;
     }
   }
@@ -108,7 +117,8 @@ async function serve(session: AgentSession): Promise<AgentSessionResult> {
 /** Waits while idle. False: the idle time-out passed, or the workflow was cancelled. */
 async function isWoken(session: AgentSession): Promise<boolean> {
   const { idleTimeoutMs } = session.input;
-  const isWanted = () => session.pendingStart !== undefined || session.closing;
+  const isWanted = () =>
+    session.pendingStart !== undefined || session.closing || exhaustedHistory() !== undefined;
   try {
     if (idleTimeoutMs !== undefined) return await condition(isWanted, idleTimeoutMs);
     await condition(isWanted);

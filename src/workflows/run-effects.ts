@@ -24,6 +24,7 @@ import {
   modelCaller,
   toolCaller,
 } from './activity-calls.js';
+import { exhaustedHistory } from './exhausted-history.js';
 import { failureMessage } from './failure-message.js';
 import type { ExecutableCall, LoopEffects } from './loop-effects.js';
 import { takeBatch } from './queues.js';
@@ -115,16 +116,7 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
       input.lifetime === 'run' || session.closing || session.isCancelled()
         ? session.undelivered()
         : undefined,
-    exhaustedLimit() {
-      const { historyLength, historySize } = workflowInfo();
-      if (historyLength > historyLimits.maxEvents) {
-        return { limit: 'historyEvents', value: historyLimits.maxEvents };
-      }
-      if (historySize > historyLimits.maxBytes) {
-        return { limit: 'historyBytes', value: historyLimits.maxBytes };
-      }
-      return undefined;
-    },
+    exhaustedLimit: exhaustedHistory,
 
     async resolveAgent() {
       try {

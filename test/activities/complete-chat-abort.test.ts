@@ -2,10 +2,11 @@ import { ActivityCancellationDetails } from '@temporalio/common';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { FailureType } from '../../src/protocol/failure-types.js';
 import { toolCallsOf, zeroUsage } from '../../src/protocol/messages.js';
+import { maxTailBytes } from '../../src/protocol/live-views.js';
 import type { ModelProgress } from '../../src/protocol/live-views.js';
 import { chunk, reply, startScriptedModel, step } from '../../src/testing/scripted-model.js';
 import type { ScriptedModel, ScriptedReply } from '../../src/testing/scripted-model.js';
-import { failureOf, fakeSource, setUpCall, weatherTool } from './model/model-fixtures.js';
+import { failureOf, fakeSource, keyValue, setUpCall, weatherTool } from './model/model-fixtures.js';
 import type { CallSetUp } from './model/model-fixtures.js';
 
 let model: ScriptedModel | undefined;
@@ -177,6 +178,27 @@ describe('completeChat: live view', () => {
     );
     goOn();
     expect((await running).message.content.at(-1)).toEqual({ type: 'text', text: 'Hello' });
+  });
+
+  test('a key is not shown, neither half streamed nor cut by the bound of the tail', async () => {
+    let goOn = () => {};
+    const gate = new Promise<void>((resolve) => (goOn = resolve));
+    const half = Math.floor(keyValue.length / 2);
+    const { running, environment, heartbeats } = await start(
+      reply.raw([
+        chunk.text(`It is ${keyValue.slice(0, half)}`),
+        step.until(gate),
+        chunk.text(`${keyValue.slice(half)}!${'x'.repeat(maxTailBytes - 5)}`),
+        step.hang,
+      ]),
+    );
+    await waitFor(() => expect(lastView(heartbeats)?.text.tail).toBe('It is '));
+    goOn();
+    await waitFor(() => expect(lastView(heartbeats)?.text.offset).toBeGreaterThan(0));
+    expect(lastView(heartbeats)?.text.tail).toMatch(/^[^s]{0,4}!x+$/);
+    expect(JSON.stringify(heartbeats)).not.toContain(keyValue.slice(-4));
+    environment.cancel('CANCELLED');
+    await running;
   });
 
   test('its tail is at most 8 KB and says how much came before', async () => {

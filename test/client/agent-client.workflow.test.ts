@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import {
   AgentClient,
   AgentRunError,
+  InvalidAgentInput,
   MessageTooLarge,
   SessionEnded,
   SessionNotFound,
@@ -131,10 +132,22 @@ describe('AgentClient', () => {
     });
   });
 
-  test('input the workflow refuses names the field', async () => {
+  test('input that is none is refused before anything is sent, and names the field', async () => {
+    const workflowId = newId();
+    const start = client.start({ prompt: 'Hi', lifetime: 'forever' as never }, { workflowId });
+    await expect(start).rejects.toThrow(InvalidAgentInput);
+    await expect(start).rejects.toThrow(/^lifetime: expected run or session/);
+    await expect(client.get(workflowId).state()).rejects.toThrow(SessionNotFound);
+  });
+
+  test('input that only the workflow refuses names the field', async () => {
     await withWorker(says('never'), async (taskQueue) => {
-      const run = await client.start({ prompt: 'Hi', lifetime: 'forever' as never }, { taskQueue });
-      await expect(run.result()).rejects.toMatchObject({
+      const { workflowId } = await client.temporal.workflow.start('agent', {
+        taskQueue,
+        workflowId: newId(),
+        args: [{ prompt: 'Hi', lifetime: 'forever' }],
+      });
+      await expect(client.get(workflowId).result()).rejects.toMatchObject({
         kind: 'input',
         message: expect.stringContaining('lifetime') as string,
       });

@@ -190,8 +190,12 @@ describe('the follower', () => {
 
   test('input that was refused ends at once: there are no events', async () => {
     await withWorker({ turns: [] }, async (taskQueue) => {
-      const run = await client.start({ prompt: 'Go', nonsense: 1 } as never, { taskQueue });
-      const events = await collect(run).done;
+      const { workflowId } = await client.temporal.workflow.start('agent', {
+        taskQueue,
+        workflowId: newId(),
+        args: [{ prompt: 'Go', nonsense: 1 }],
+      });
+      const events = await collect(client.get(workflowId)).done;
       expect(events).toEqual([{ type: 'ended', status: 'failed', complete: true }]);
     });
   });
