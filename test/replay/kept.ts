@@ -35,9 +35,19 @@ export async function readKept(name: string): Promise<KeptHistory> {
   return { name, history: historyFromJSON(history), events };
 }
 
+/** What a history tells of the machine it was recorded on; no replay reads it. */
+const machineFields: { readonly [field: string]: string } = {
+  identity: 'worker',
+  lastWorkerIdentity: 'worker',
+  stackTrace: '',
+};
+
 /** Keeps a history. One that is kept already is never written again. */
 export async function keep({ name, history, events }: KeptHistory): Promise<void> {
-  const text = JSON.stringify({ history: JSON.parse(historyToJSON(history)) as object, events });
+  const plain = JSON.parse(historyToJSON(history), (field, value: unknown) =>
+    typeof value === 'string' ? (machineFields[field] ?? value) : value,
+  ) as object;
+  const text = JSON.stringify({ history: plain, events });
   await writeFile(join(historiesFolder, `${name}.json.gz`), gzipSync(text, { level: 9 }), {
     flag: 'wx',
   });
