@@ -37,7 +37,10 @@ export function createTerminal({
   };
 }
 
-export function mayColour(isTty: boolean, env: NodeJS.ProcessEnv): boolean {
+/** `isTty` is undefined for a pipe. */
+export function mayColour(isTty: boolean | undefined, env: NodeJS.ProcessEnv): boolean {
+  // Never undefined: picocolors would then decide, and it colours wherever CI is set.
+  if (isTty !== true) return false;
   // NO_COLOR counts when it is set to anything but the empty string (no-color.org).
-  return isTty && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+  return (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }

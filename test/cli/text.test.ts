@@ -60,6 +60,7 @@ describe('mayColour', () => {
   test.each([
     [true, {}, true],
     [false, {}, false],
+    [undefined, { CI: 'true' }, false],
     [true, { NO_COLOR: '1' }, false],
     [true, { NO_COLOR: '' }, true],
     [true, { TERM: 'dumb' }, false],
