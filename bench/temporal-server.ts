@@ -47,8 +47,11 @@ async function untilItAnswers(address: string, isOver: () => boolean): Promise<v
     if (isOver()) throw new Error('The Temporal server ended before it answered.');
     try {
       const connection = await Connection.connect({ address, connectTimeout: 1_000 });
-      await connection.workflowService.describeNamespace({ namespace: 'default' });
-      await connection.close();
+      await connection
+        .withDeadline(Date.now() + 1_000, () =>
+          connection.workflowService.describeNamespace({ namespace: 'default' }),
+        )
+        .finally(() => connection.close());
       return;
     } catch {
       await sleep(100);
