@@ -6,6 +6,8 @@ const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
+    // Most of a test's time is waiting: for heartbeats, retries, processes that start.
+    maxWorkers: 3,
     projects: [
       {
         test: {
@@ -36,7 +38,8 @@ export default defineConfig({
           name: 'recovery',
           include: ['test/recovery/**/*.test.ts'],
           globalSetup: [bundle, server],
-          fileParallelism: false,
+          // After the others: these kill processes and fill queues.
+          sequence: { groupOrder: 1 },
           testTimeout: 180_000,
           hookTimeout: 60_000,
         },
