@@ -257,12 +257,12 @@ describe('commands that read', () => {
       const state = await holdfast('state', workflowId, '--json');
       expect(JSON.parse(state.stdout)).toMatchObject({ status: 'closed', transcriptLength: 2 });
       await eventually(async () => {
-        const list = await holdfast('list', '--json', '--limit', '100');
+        const list = await holdfast('list', '--json', '--limit', '5000');
         expect(JSON.parse(list.stdout)).toContainEqual(
           expect.objectContaining({ workflowId, status: 'completed', summary: 'How are things?' }),
         );
       });
-      const table = await holdfast('list');
+      const table = await holdfast('list', '--limit', '5000');
       expect(table.stdout).toMatch(/^ID +STATUS +STARTED \(UTC\) +SUMMARY\n/);
       expect(table.stdout).toContain(workflowId);
     });
