@@ -203,12 +203,18 @@ const cutByScript = new WeakSet<ServerResponse>();
 /** Plays the reply's steps until its end or until the client leaves. */
 async function play(scripted: ScriptedReply, response: ServerResponse): Promise<void> {
   const left = new AbortController();
-  response.once('close', () => left.abort());
+  // One listener for all steps: a script may wait hundreds of times.
+  const gone = new Promise<void>((resolve) => {
+    response.once('close', () => {
+      left.abort();
+      resolve();
+    });
+  });
   response.statusCode = scripted.status;
   for (const [name, value] of Object.entries(scripted.headers)) response.setHeader(name, value);
   for (const step of scripted.steps) {
     if (left.signal.aborted) return;
-    await playStep(step, response, left.signal);
+    await playStep(step, response, { signal: left.signal, gone });
   }
   if (!response.destroyed) response.end();
 }
@@ -216,8 +222,9 @@ async function play(scripted: ScriptedReply, response: ServerResponse): Promise<
 async function playStep(
   step: ReplyStep,
   response: ServerResponse,
-  left: AbortSignal,
+  client: { readonly signal: AbortSignal; readonly gone: Promise<void> },
 ): Promise<void> {
+  const { signal, gone } = client;
   switch (step.kind) {
     case 'send':
       await send(step.text, response);
@@ -226,19 +233,19 @@ async function playStep(
       response.flushHeaders();
       return;
     case 'wait':
-      await sleep(step.milliseconds, undefined, { signal: left }).catch(() => {});
+      await sleep(step.milliseconds, undefined, { signal }).catch(() => {});
       return;
     case 'until':
-      await Promise.race([step.promise, aborted(left)]);
+      await Promise.race([step.promise, gone]);
       return;
     case 'repeat':
-      while (!left.aborted) {
+      while (!signal.aborted) {
         await send(step.text, response);
-        await sleep(step.everyMs, undefined, { signal: left }).catch(() => {});
+        await sleep(step.everyMs, undefined, { signal }).catch(() => {});
       }
       return;
     case 'hang':
-      await aborted(left);
+      await gone;
       return;
     case 'cut':
       cutByScript.add(response);
@@ -256,13 +263,6 @@ function send(text: string, response: ServerResponse): Promise<void> {
       response.off('close', resolve);
       resolve();
     });
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
 
