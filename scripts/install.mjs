@@ -17,12 +17,13 @@ export function ensureInstalled() {
   }
   const reason = whatIsMissing();
   if (reason === undefined) return;
-  console.log(`Installing packages (${reason}) …`);
+  // Standard output is the command's.
+  console.error(`Installing packages (${reason}) …`);
   const started = Date.now();
   // No package of ours needs its install script: they bring binaries for the usual platforms.
   const { status } = run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
   if (status !== 0) fail('npm ci failed; its messages are above.');
-  console.log(`Installed in ${Math.round((Date.now() - started) / 1000)} s.`);
+  console.error(`Installed in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
 
 /** Runs a command in the checkout, with this terminal's input and output. */

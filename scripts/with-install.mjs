@@ -3,6 +3,7 @@
 //   node scripts/with-install.mjs              installs and nothing else
 //   node scripts/with-install.mjs demo …       runs scripts/demo/main.ts with the arguments that follow
 //   node scripts/with-install.mjs <script> …   likewise for scripts/<script>.ts
+//   node scripts/with-install.mjs holdfast …   runs the command line
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,7 +13,10 @@ import { ensureInstalled, fail, root } from './install.mjs';
 const [name, ...args] = process.argv.slice(2);
 ensureInstalled();
 if (name !== undefined) {
-  const candidates = [join('scripts', name, 'main.ts'), join('scripts', `${name}.ts`)];
+  const candidates =
+    name === 'holdfast'
+      ? [join('src', 'cli', 'main.ts')]
+      : [join('scripts', name, 'main.ts'), join('scripts', `${name}.ts`)];
   const script = candidates.find((path) => existsSync(join(root, path)));
   if (script === undefined) fail(`There is no ${candidates.join(' and no ')}.`);
   runToItsEnd(script);
@@ -24,9 +28,9 @@ function runToItsEnd(script) {
     cwd: root,
     stdio: 'inherit',
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => child.kill(signal));
-  }
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  // A terminal sends Ctrl-C to all of us: passed on as well, it would count as the second one.
+  process.on('SIGINT', () => {});
   // npm passes SIGTERM to the shell between us, which dies of it and tells nobody.
   const parent = process.ppid;
   const watch = setInterval(() => {

@@ -27,7 +27,12 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
     terminal.note(`Worker: task queue ${taskQueue}`);
     describeConfig(loaded, terminal);
     terminal.note(suggestions(flags.dataDir, taskQueue, address));
-    await runUntilSignal(serving, terminal);
+    await runUntilSignal(
+      serving,
+      terminal,
+      () =>
+        `The Temporal server goes on (process ${server.present().pid}); the next \`holdfast dev\` adopts it.`,
+    );
   } finally {
     await server.stop();
   }

@@ -22,6 +22,8 @@ export class EventPrinter {
   #isOpen = false;
   /** An error that was printed with its message need not be repeated at the end. */
   #printedError = false;
+  /** What the calls that have not ended are about, for those that ask for approval. */
+  readonly #calls = new Map<string, string>();
 
   constructor(options: EventPrinterOptions) {
     this.#options = options;
@@ -40,10 +42,12 @@ export class EventPrinter {
       case 'message_end':
         return this.#messageEnd(event, event.content);
       case 'tool_execution_start':
+        this.#calls.set(event.toolCallId, summarizeArguments(event.args ?? {}));
         return this.#call(bold('●'), event.toolName, summarizeArguments(event.args ?? {}));
       case 'tool_execution_update':
         return this.#options.toolOutput === true ? this.#text(event.partialResult, dim) : '';
       case 'tool_execution_end':
+        this.#calls.delete(event.toolCallId);
         return this.#call(event.isError ? red('✗') : green('✓'), event.toolName, resultText(event));
       case 'queued':
         return this.#line(
@@ -56,6 +60,7 @@ export class EventPrinter {
         const call = `${toShellWord(workflowId)} --call ${toShellWord(event.toolCallId)}`;
         return (
           this.#line(yellow(`? ${toOneLine(event.toolName)} asks for approval. Answer with:`)) +
+          this.#about(event.toolCallId) +
           this.#line(`    ${commandName()} approve ${call}`) +
           this.#line(`    ${commandName()} deny ${call} --reason "…"`)
         );
@@ -141,6 +146,12 @@ export class EventPrinter {
     const summary =
       line === '' ? '' : ` ${this.#options.colours.dim(this.#cut(line, widthOf(name) + 3))}`;
     return this.#line(`${mark} ${name}${summary}`, false);
+  }
+
+  /** In full, as far as it is one line: who approves must see what. */
+  #about(toolCallId: string): string {
+    const text = toOneLine(this.#calls.get(toolCallId) ?? '');
+    return text === '' ? '' : this.#line(`    ${text}`);
   }
 
   #undelivered(messages: readonly { readonly kind: string; readonly preview: string }[]): string {

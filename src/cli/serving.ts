@@ -49,10 +49,15 @@ export async function createServingWorker(options: ServingOptions): Promise<Serv
 export async function runUntilSignal(
   { worker, connection }: ServingWorker,
   terminal: Terminal,
+  /** What is said when a second signal leaves at once. */
+  lastWords?: () => string,
 ): Promise<void> {
   let isStopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (isStopping) process.exit(signal === 'SIGTERM' ? 143 : 130);
+    if (isStopping) {
+      if (lastWords !== undefined) terminal.note(lastWords());
+      process.exit(signal === 'SIGTERM' ? 143 : 130);
+    }
     isStopping = true;
     terminal.note('Stopping: what runs may finish. Once more leaves at once.');
     worker.shutdown();

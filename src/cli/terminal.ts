@@ -1,6 +1,7 @@
 // Standard output and error as commands use them. Colour only on a terminal and without NO_COLOR.
 
 import pc from 'picocolors';
+import { commandName } from './command-name.js';
 
 type Colours = ReturnType<typeof pc.createColors>;
 
@@ -27,7 +28,7 @@ export function createTerminal({
   });
   return {
     write: (text) => void stdout.write(text),
-    note: (line) => void stderr.write(`${line}\n`),
+    note: (line) => void stderr.write(`${asCalled(line, env)}\n`),
     isTty: stdout.isTTY,
     get columns() {
       return stdout.isTTY ? stdout.columns : 120;
@@ -35,6 +36,11 @@ export function createTerminal({
     colours: pc.createColors(mayColour(stdout.isTTY, env)),
     noteColours: pc.createColors(mayColour(stderr.isTTY, env)),
   };
+}
+
+/** Sentences of the library name the command `holdfast`; people paste what they read. */
+function asCalled(line: string, env: NodeJS.ProcessEnv): string {
+  return line.replaceAll('`holdfast ', `\`${commandName(env)} `);
 }
 
 /** `isTty` is undefined for a pipe. */

@@ -26,7 +26,7 @@ export function describeConfig({ config, file }: LoadedConfig, terminal: Termina
   for (const { model, variable } of modelsWithoutKey(config, process.env)) {
     terminal.note(
       terminal.noteColours.yellow(
-        `The model '${model}' needs ${variable}, which is not set: its calls will fail.`,
+        `The model '${model}' needs ${variable}, which is not set: calls that come to this worker fail.`,
       ),
     );
   }

@@ -101,6 +101,23 @@ describe('EventPrinter', () => {
     expect(text).not.toContain('\u001b');
   });
 
+  test('an approval shows what is asked for, each its own', () => {
+    const start = (toolCallId: string, command: string) =>
+      ({
+        type: 'tool_execution_start',
+        toolCallId,
+        toolName: 'bash',
+        message: 1,
+        args: { command },
+      }) as const;
+    const text = printed([
+      start('call_1', 'echo one'),
+      start('call_2', 'rm -r build'),
+      { type: 'approval_requested', toolCallId: 'call_2', toolName: 'bash' },
+    ]);
+    expect(text).toContain('? bash asks for approval. Answer with:\n    rm -r build\n');
+  });
+
   test('an approval says how it is answered', () => {
     const text = printed([{ type: 'approval_requested', toolCallId: 'call_1', toolName: 'bash' }]);
     expect(text).toContain('holdfast approve calm-otter-7k2m --call call_1\n');

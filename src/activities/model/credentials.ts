@@ -20,7 +20,8 @@ export function toCredentials(
     const value = environment(name)?.trim();
     if (value === undefined || value === '') {
       throw new ModelProblem(
-        'rejected',
+        // Retried: another worker may have it.
+        'unavailable',
         `This worker has no environment variable ${name}, which holds ${purpose} of the model "${model.name}".`,
       );
     }

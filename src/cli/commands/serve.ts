@@ -31,7 +31,8 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
       '--data-dir <path>',
       "where the server keeps its data (default: the user's data folder)",
     );
-  addServeOptions(dev)
+  // What fails is in the session and in the Web UI; here it would bury what `dev` says.
+  addServeOptions(dev, 'ERROR')
     .addHelpText(
       'after',
       `\nWith --address, TEMPORAL_ADDRESS or temporal.toml it uses that server and starts none.\n${examples(
@@ -46,6 +47,7 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
 
   addServeOptions(
     program.command('worker').description('Run a worker on the configured Temporal server'),
+    'WARN',
   )
     .addHelpText(
       'after',
@@ -61,7 +63,7 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
     });
 }
 
-function addServeOptions(command: Command): Command {
+function addServeOptions(command: Command, logLevel: ServeFlags['logLevel']): Command {
   command
     .option('--config <file>', 'config file (default: holdfast.config.{ts,js,json} here)')
     .option(
@@ -71,7 +73,7 @@ function addServeOptions(command: Command): Command {
     .addOption(
       new Option('--log-level <level>', 'what is logged to standard error')
         .choices(['ERROR', 'WARN', 'INFO', 'DEBUG'])
-        .default('WARN'),
+        .default(logLevel),
     );
   return addServerOptions(command);
 }

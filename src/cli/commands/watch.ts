@@ -156,7 +156,7 @@ function stateRows(state: AgentState, workflowId: string): (readonly [string, st
     ]),
     ...state.pendingApprovals.map((call): [string, string] => [
       'approval',
-      `${toOneLine(call.toolName)}: ${commandName()} approve ${toShellWord(workflowId)} --call ${toShellWord(call.toolCallId)}`,
+      `${toOneLine(call.toolName)} ${toOneLine(call.args)}: ${commandName()} approve ${toShellWord(workflowId)} --call ${toShellWord(call.toolCallId)}`,
     ]),
     ['queued', `${queues.steeringLength} steering, ${queues.followUpLength} follow-up`],
     ...state.undelivered.map(({ kind, preview }): [string, string] => [
