@@ -9,7 +9,7 @@ import type { CallToolInput, ToolResult } from '../protocol/activities.js';
 import { isJsonObject } from '../protocol/json.js';
 import type { JsonObject } from '../protocol/json.js';
 import { toToolResultMessage } from '../protocol/tool-result-message.js';
-import { ending, interruptedFailure } from './cancellation.js';
+import { ending, interruptedFailure, notRunAgainFailure } from './cancellation.js';
 import type { ConversationSource } from './conversation.js';
 import type { ToolDefinition, WorkerConfig, Workspace } from './definitions.js';
 import { startHeartbeat } from './heartbeat.js';
@@ -60,6 +60,8 @@ async function runCall(
   if (args === 'aborted') return textResult('Aborted. This call was not executed.', true);
 
   const { attempt } = Context.current().info;
+  // The policy gives such a call one attempt, but an activity that is paused and unpaused gets another.
+  if (attempt > 1 && !input.retryable) throw notRunAgainFailure();
   const { toolCallId, toolName } = input;
   const result = await executeTool({
     tool,

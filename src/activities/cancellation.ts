@@ -27,3 +27,12 @@ export function interruptedFailure(): ApplicationFailure {
     nonRetryable: false,
   });
 }
+
+/** An earlier attempt may have had its effect: the workflow tells the model that the outcome is unknown. */
+export function notRunAgainFailure(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: FailureType.WorkerShuttingDown,
+    message: 'An earlier attempt was interrupted; a tool that must not run twice is not run again.',
+    nonRetryable: true,
+  });
+}

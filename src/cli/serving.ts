@@ -3,7 +3,7 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { LogLevel, Worker } from '@temporalio/worker';
 import type { WorkerConfig } from '../activities/definitions.js';
-import { serverSettings, toConnectError } from '../client/index.js';
+import { reasonOf, serverSettings, toConnectError } from '../client/index.js';
 import type { ServerFlags } from './options.js';
 import { createAgentWorker } from '../worker/create-worker.js';
 import type { Terminal } from './terminal.js';
@@ -62,11 +62,15 @@ export async function runUntilSignal(
     terminal.note('Stopping: what runs may finish. Once more leaves at once.');
     worker.shutdown();
   };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  // A promise that a tool or hook left behind is its own fault, and no reason to end every session here.
+  const onRejection = (reason: unknown): void => {
+    terminal.note(`A promise was rejected and nobody looked: ${reasonOf(reason)}`);
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('unhandledRejection', onRejection);
   try {
     await worker.run();
   } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('unhandledRejection', onRejection);
     await connection.close();
   }
 }

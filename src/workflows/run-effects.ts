@@ -26,8 +26,9 @@ import {
 } from './activity-calls.js';
 import { exhaustedHistory } from './exhausted-history.js';
 import { failureMessage } from './failure-message.js';
-import type { ExecutableCall, LoopEffects } from './loop-effects.js';
+import type { ChatOutcome, ExecutableCall, LoopEffects } from './loop-effects.js';
 import { takeBatch } from './queues.js';
+import { isReadableChat } from './readable-results.js';
 import { errorResult } from './tool-call-texts.js';
 import { toolFailureResult } from './tool-failure.js';
 
@@ -153,24 +154,26 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
       transcript.markModelCall();
       const chosen = session.resolved().models[chatInput.model];
       const modelId = chosen?.model ?? chatInput.model;
+      const failed = (errorMessage: string): ChatOutcome => ({
+        kind: 'failed',
+        message: {
+          role: 'assistant',
+          content: [],
+          provider: chosen?.provider ?? '',
+          model: modelId,
+          usage: zeroUsage,
+          stopReason: 'error',
+          errorMessage,
+        },
+      });
       try {
         const caller = modelCaller(`turn ${turn} · ${modelId}`);
         const result = await untilGivenUp(caller.completeChat(chatInput));
-        return result === gaveUp ? { kind: 'aborted' } : { kind: 'message', ...result };
+        if (result === gaveUp) return { kind: 'aborted' };
+        if (isReadableChat(result)) return { kind: 'message', ...result };
+        return failed('The result of the model call cannot be read.');
       } catch (error) {
-        if (isAborted()) return { kind: 'aborted' };
-        return {
-          kind: 'failed',
-          message: {
-            role: 'assistant',
-            content: [],
-            provider: chosen?.provider ?? '',
-            model: modelId,
-            usage: zeroUsage,
-            stopReason: 'error',
-            errorMessage: failureMessage(error),
-          },
-        };
+        return isAborted() ? { kind: 'aborted' } : failed(failureMessage(error));
       }
     },
 
@@ -178,7 +181,7 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
       const caller = hookCaller(`beforeToolCall · ${call.call.name}`);
       const outcome = await hookOutcome(caller.beforeToolCall(toolHookInput(call)));
       if (outcome.kind !== 'returned') return outcome;
-      const { block, reason, arguments: replaced } = outcome.value;
+      const { block, reason, arguments: replaced } = outcome.value ?? {};
       if (block === true) return { kind: 'blocked', ...(reason === undefined ? {} : { reason }) };
       return { kind: 'proceed', ...(replaced === undefined ? {} : { arguments: replaced }) };
     },

@@ -2,6 +2,7 @@
 
 import type { AfterToolCallResult, ToolResult } from '../protocol/activities.js';
 import type { ExecutableCall, LoopAgent, LoopEffects } from './loop-effects.js';
+import { isReadableToolResult } from './readable-results.js';
 import {
   abortedBeforeExecutionText,
   abortedResultWithheldText,
@@ -37,6 +38,9 @@ export async function executeCall(
 
 /** A tool may answer without content; types end where the worker's code begins. */
 function withContent(result: ToolResult): ToolResult {
+  if (!isReadableToolResult(result)) {
+    return errorResult('The result of this call cannot be read; the tool may have run.');
+  }
   const content: ToolResult['content'] | undefined = result.content;
   return content === undefined ? { ...(result as ToolResult), content: [] } : result;
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { ToolContext, ToolDefinition } from '../../src/activities/definitions.js';
@@ -504,4 +504,16 @@ describe('how callTool ends a tool', () => {
       expect(world.remembered.messages).toEqual([]);
     },
   );
+
+  test('in a second attempt, as after a pause, a tool that must not run twice is not run', async () => {
+    await using world = await createActivityWorld({ attempt: 2 });
+    const args = { value: { command: 'touch ran' } };
+    const again = world.callTool('bash', { arguments: args, retryable: false });
+    await expect(again).rejects.toMatchObject({ type: 'WorkerShuttingDown', nonRetryable: true });
+    expect(await readdir(world.root)).toEqual([]);
+    expect(await world.callTool('bash', { arguments: args, retryable: true })).toMatchObject({
+      isError: false,
+    });
+    expect(await readdir(world.root)).toContain('ran');
+  });
 });

@@ -406,6 +406,21 @@ describe.each(['parallel', 'sequential'] as const)('runToolBatch: hooks and poli
     expect(world.transcript()).toContain('result c1');
   });
 
+  test.each(['5', '[]', '{"content":"text"}', '{"content":[{"type":"text"}]}', '{"content":[7]}'])(
+    'a result of %s, which nobody can read, is an error result',
+    async (json) => {
+      const world = worldOf([toolCall('c1')], {
+        execute: () => JSON.parse(json) as ReturnType<typeof returns>,
+      });
+      await world.run('hello', settings);
+      expect(world.messages[2]).toMatchObject({
+        role: 'toolResult',
+        content: [{ type: 'text', text: expect.stringContaining('cannot be read') as string }],
+        isError: true,
+      });
+    },
+  );
+
   test('missing content is an empty list', async () => {
     const world = worldOf([toolCall('c1')], {
       execute: () => JSON.parse('{"isError":false}') as ReturnType<typeof returns>,

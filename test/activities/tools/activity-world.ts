@@ -29,6 +29,8 @@ export interface ActivityWorldOptions {
   readonly values?: { readonly [digest: string]: JsonValue };
   readonly transcript?: readonly Message[];
   readonly environment?: NodeJS.ProcessEnv;
+  /** Temporal's attempt. Default 1. */
+  readonly attempt?: number;
 }
 
 export async function createActivityWorld(options: ActivityWorldOptions = {}) {
@@ -72,7 +74,7 @@ export async function createActivityWorld(options: ActivityWorldOptions = {}) {
     rememberValue: (value) => remembered.values.push(value),
   };
   const activity = new MockActivityEnvironment(
-    { attempt: 1 },
+    { attempt: options.attempt ?? 1 },
     { logger: new DefaultLogger('ERROR') },
   );
   const heartbeats: ToolProgress[] = [];
