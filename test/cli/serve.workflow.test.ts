@@ -165,6 +165,26 @@ describe('holdfast worker', () => {
     await client.temporal.workflow.getHandle(workflowId).terminate();
   });
 
+  test('lives through a promise that a tool left behind rejected, and says so', async () => {
+    await scripted([reply.toolCalls([{ name: 'careless' }]), reply.text('Done')]);
+    const taskQueue = randomUUID();
+    const careless = `{ name: 'careless', description: 'Leaves a promise behind',
+      parameters: { type: 'object' },
+      execute: () => { Promise.reject(new Error('left behind')); return 'fine'; } }`;
+    await writeFile(
+      join(directory, 'holdfast.config.mjs'),
+      `export default { taskQueue: '${taskQueue}', tools: [${careless}] };`,
+    );
+    const worker = holdfast(['worker'], { TEMPORAL_ADDRESS: address });
+    await said(worker, /Config: /);
+    await using client = await AgentClient.connect({ address, taskQueue });
+    const run = await client.start('Go');
+    expect((await run.result()).response?.content).toBe('Done');
+    await said(worker, /rejected and nobody looked: left behind/);
+    worker.child.kill('SIGTERM');
+    expect(await worker.exit).toBe(0);
+  });
+
   test('serves the task queue of its config, unless told another', async () => {
     await writeFile(join(directory, 'holdfast.config.json'), '{ "taskQueue": "from-the-config" }');
     const worker = holdfast(['worker'], { TEMPORAL_ADDRESS: address });
