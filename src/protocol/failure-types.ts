@@ -19,7 +19,10 @@ export const FailureType = {
 
   /** The transcript could not be read from the workflow this time. Retried. */
   ConversationUnavailable: 'ConversationUnavailable',
-  /** The worker shuts down; another attempt belongs on another worker. Retried. */
+  /**
+   * The attempt was interrupted; another one belongs on another worker. Retried, but for a tool that must not
+   * run twice: its outcome is unknown.
+   */
   WorkerShuttingDown: 'WorkerShuttingDown',
   /** A hook of the worker's config threw. Final. */
   HookFailed: 'HookFailed',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mayColour } from '../../src/cli/terminal.js';
+import { createTerminal, mayColour } from '../../src/cli/terminal.js';
 import {
   cutToColumns,
   toDuration,
@@ -66,5 +66,22 @@ describe('mayColour', () => {
     [true, { TERM: 'dumb' }, false],
   ])('terminal %s with %o: %s', (isTty, env, expected) => {
     expect(mayColour(isTty, env)).toBe(expected);
+  });
+});
+
+describe('a note', () => {
+  test.each([
+    ['holdfast', 'Start one with `npm run -s holdfast -- dev`.\n'],
+    ['test', 'Start one with `holdfast dev`.\n'],
+  ])('names commands as the user calls them: npm script %s', (script, expected) => {
+    const written: string[] = [];
+    const stream = { write: (text: string) => written.push(text), on: () => {} };
+    const terminal = createTerminal({
+      stdout: stream as unknown as NodeJS.Process['stdout'],
+      stderr: stream as unknown as NodeJS.Process['stderr'],
+      env: { npm_lifecycle_event: script },
+    });
+    terminal.note('Start one with `holdfast dev`.');
+    expect(written).toEqual([expected]);
   });
 });
