@@ -17,7 +17,7 @@ import { toRedactedFailure } from './secrets.js';
 import type { Redactor } from './secrets.js';
 import { executeTool } from './tools/execute-tool.js';
 import { keepFullText } from './tools/output-file.js';
-import { plainValue } from './tools/plain-value.js';
+import { plainValue } from '../protocol/plain-value.js';
 import { boundResult } from './tools/result-bounds.js';
 import { toolEnvironment } from './tools/tool-environment.js';
 import { textResult } from './tools/tool-output.js';

@@ -4,7 +4,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { MessageReference } from '../protocol/activities.js';
-import { utf8Length } from '../protocol/json.js';
+import { deepFreeze, utf8Length } from '../protocol/json.js';
 import type { Digest, JsonValue } from '../protocol/json.js';
 import { emptyTranscriptDigest, rollingDigestInput } from '../protocol/transcript-digest.js';
 import { digestOf } from './digest.js';
@@ -87,11 +87,4 @@ export class ContentCache {
   keepTip(session: string, { digest, length }: Tip): void {
     this.#tips.set(session, { digest, length });
   }
-}
-
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const field of Object.values(value)) deepFreeze(field);
-  return value;
 }

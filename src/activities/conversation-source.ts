@@ -7,10 +7,10 @@ import type {
   TranscriptReference,
 } from '../protocol/activities.js';
 import type { ToolSpec } from '../protocol/agent-definition.js';
+import { deepFreeze } from '../protocol/json.js';
 import type { Digest, JsonValue } from '../protocol/json.js';
 import type { InputMessage, Message, Untimed } from '../protocol/messages.js';
 import { emptyTranscriptDigest, withoutTimestamp } from '../protocol/transcript-digest.js';
-import { deepFreeze } from './content-cache.js';
 import type { ContentCache } from './content-cache.js';
 import type { Conversation, ConversationSource } from './conversation.js';
 import { digestOf } from './digest.js';
@@ -83,10 +83,19 @@ async function loadTranscript(
   }
   const messages =
     references?.length === reference.length
-      ? await fillGaps(references, cache, queries, signal)
+      ? await fillGaps(references, reference, cache, queries, signal)
       : await fetchAll(reference, cache, queries, signal);
-  if (queries.session !== undefined) cache.keepTip(queries.session, reference);
+  const session = sessionOf(reference, queries);
+  if (session !== undefined) cache.keepTip(session, reference);
   return messages;
+}
+
+/** A transcript by the name under which the cache keeps its tip; an agent's name holds no line break. */
+function sessionOf(
+  { agent }: TranscriptReference,
+  { session }: WorkflowQueries,
+): string | undefined {
+  return session === undefined || agent === undefined ? session : `${session}\n${agent}`;
 }
 
 /**
@@ -94,17 +103,19 @@ async function loadTranscript(
  * the links from there lead to the base of the reference.
  */
 async function catchUp(
-  { base, length, added }: TranscriptReference,
+  reference: TranscriptReference,
   cache: ContentCache,
   queries: WorkflowQueries,
   signal: AbortSignal,
 ): Promise<void> {
-  const tip = queries.session === undefined ? undefined : cache.tip(queries.session);
+  const { base, length, added, agent } = reference;
+  const session = sessionOf(reference, queries);
+  const tip = session === undefined ? undefined : cache.tip(session);
   const to = length - added.length;
   if (tip === undefined || tip.length >= to || base === emptyTranscriptDigest) return;
   if (cache.chain(tip.digest) === undefined) return;
   let { digest } = tip;
-  for await (const message of readMessages({ from: tip.length, to }, queries, signal)) {
+  for await (const message of readMessages({ agent, from: tip.length, to }, queries, signal)) {
     digest = cache.link(digest, [cache.put(withoutTimestamp(message)), message.timestamp]);
   }
 }
@@ -112,6 +123,7 @@ async function catchUp(
 /** The messages of a chain whose order is known; those the cache has lost are read, and no others. */
 async function fillGaps(
   references: readonly MessageReference[],
+  { agent }: TranscriptReference,
   cache: ContentCache,
   queries: WorkflowQueries,
   signal: AbortSignal,
@@ -124,7 +136,7 @@ async function fillGaps(
     if (messages[from] !== undefined) continue;
     let to = from + 1;
     while (to < messages.length && messages[to] === undefined) to++;
-    for await (const message of readMessages({ from, to }, queries, signal)) {
+    for await (const message of readMessages({ agent, from, to }, queries, signal)) {
       const [digest, timestamp] = references[from] as MessageReference;
       if (cache.put(withoutTimestamp(message)) !== digest) {
         throw unavailable(`message ${from} is not the one its digest names`);
@@ -138,14 +150,14 @@ async function fillGaps(
 
 /** The whole transcript by query, when the cache does not know the order of its messages. */
 async function fetchAll(
-  { length, digest: expected }: TranscriptReference,
+  { length, digest: expected, agent }: TranscriptReference,
   cache: ContentCache,
   queries: WorkflowQueries,
   signal: AbortSignal,
 ): Promise<readonly Message[]> {
   const messages: Message[] = [];
   let digest = emptyTranscriptDigest;
-  for await (const message of readMessages({ from: 0, to: length }, queries, signal)) {
+  for await (const message of readMessages({ agent, from: 0, to: length }, queries, signal)) {
     const content = withoutTimestamp(message);
     digest = cache.link(digest, [cache.put(content), message.timestamp]);
     messages.push(toMessage(content, message.timestamp));

@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '../protocol/json.js';
 import { payloadLimits } from '../protocol/limits.js';
 import type { InputMessage } from '../protocol/messages.js';
 import type { Redactor } from './secrets.js';
-import { plainText, plainValue } from './tools/plain-value.js';
+import { plainText, plainValue } from '../protocol/plain-value.js';
 import { toContent } from './tools/tool-output.js';
 
 /** A hook returned something that it may not. */

@@ -16,13 +16,17 @@ import type {
 export interface WorkflowQueries {
   messages(query: MessagesQuery, signal: AbortSignal): Promise<MessagesPage>;
   context(query: ContextQuery, signal: AbortSignal): Promise<ContextPage>;
-  /** A name by which the cache knows the session again: its workflow id. */
+  /** A name by which the cache knows the workflow again: its id. */
   readonly session?: string;
 }
 
-/** Messages `from` to `to` (exclusive) of the workflow's transcript. */
+/** Messages `from` to `to` (exclusive) of the transcript of the workflow's agent. */
 export async function* readMessages(
-  { from, to }: { readonly from: number; readonly to: number },
+  {
+    from,
+    to,
+    agent,
+  }: { readonly agent?: string | undefined; readonly from: number; readonly to: number },
   queries: WorkflowQueries,
   signal: AbortSignal,
 ): AsyncGenerator<Message> {
@@ -31,7 +35,10 @@ export async function* readMessages(
   let slices = '';
   while (index < to) {
     if (next === undefined) throw unavailable(`it ends before message ${index}`);
-    const page: MessagesPage = await queries.messages({ ...next, limit: to - index }, signal);
+    const page: MessagesPage = await queries.messages(
+      { ...next, limit: to - index, ...(agent === undefined ? {} : { agent }) },
+      signal,
+    );
     next = page.next;
     if (page.slice === undefined) {
       if (page.messages.length === 0) throw unavailable(`message ${index} is missing`);

@@ -37,7 +37,7 @@ import {
 import { redactedMessage, toRedactedFailure } from './secrets.js';
 import type { Redactor } from './secrets.js';
 import { keepFullText } from './tools/output-file.js';
-import { plainValue } from './tools/plain-value.js';
+import { plainValue } from '../protocol/plain-value.js';
 import { boundResult } from './tools/result-bounds.js';
 import { toToolResult } from './tools/tool-output.js';
 

@@ -22,6 +22,8 @@ export interface TranscriptReference {
   readonly base: Digest;
   /** Messages appended since the previous model call; none when they are too many for an input. */
   readonly added: readonly MessageReference[];
+  /** Whose transcript, in a workflow of one's own; absent in the workflow `agent`, which has but one. */
+  readonly agent?: string;
 }
 
 /** Everything a model call is made from. Digests are resolved by the `context` query. */

@@ -39,7 +39,7 @@ export interface ParsedAgentInput {
   };
 }
 
-type Check = (value: unknown, at: string) => string | undefined;
+export type Check = (value: unknown, at: string) => string | undefined;
 
 /** Names are in answers of bounded size. */
 const maxNameLength = 200;
@@ -88,7 +88,7 @@ const problemOf =
     return 'problem' in parsed ? parsed.problem : undefined;
   };
 
-const fields: { readonly [field: string]: Check } = {
+export const agentInputFields: { readonly [field: string]: Check } = {
   prompt: problemOf(parsePrompt),
   messages: problemOf(parseTranscript),
   agent: name,
@@ -106,7 +106,8 @@ const fields: { readonly [field: string]: Check } = {
   limits: (value, at) => objectProblem(value, limitFields, at),
 };
 
-function objectProblem(
+/** Why a value is no object of these fields, in one sentence that names the field. */
+export function objectProblem(
   value: unknown,
   checks: { readonly [field: string]: Check },
   at: string,
@@ -138,7 +139,7 @@ export function parseAgentInput(input: unknown): Parsed<ParsedAgentInput> {
   if (!isJsonObject(input)) {
     return { problem: `input: expected a string or an object, got ${describe(input)}.` };
   }
-  const problem = objectProblem(input, fields, '');
+  const problem = objectProblem(input, agentInputFields, '');
   if (problem !== undefined) return { problem };
   const { prompt, messages, lifetime = 'run', idleTimeout, limits, ...rest } = input;
   const continues = Array.isArray(messages) && messages.length > 0;

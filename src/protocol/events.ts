@@ -3,7 +3,7 @@
 
 import type { JsonObject } from './json.js';
 import type { Message, StopReason } from './messages.js';
-import type { MessageRange, QueuedMessageSummary } from './session.js';
+import type { Addressed, MessageRange, QueuedMessageSummary } from './session.js';
 
 /** Signals and the kinds of the update `submit`. */
 export const signalKinds = [
@@ -100,7 +100,7 @@ export type ReportedEvent = LoggedEvent & {
 };
 
 /** Argument of the `events` query. */
-export interface EventsQuery {
+export interface EventsQuery extends Addressed {
   /** Answers events with a higher `seq`. Default 0: from the first. */
   readonly after?: number;
   readonly limit?: number;
@@ -114,4 +114,6 @@ export interface EventsPage {
   readonly first: number;
   /** Whether events may still come. */
   readonly open: boolean;
+  /** Whose events they are, in a workflow of one's own. */
+  readonly agent?: string;
 }

@@ -7,6 +7,8 @@ export const FailureType = {
   ModelError: 'ModelError',
   /** The workflow's own failure when a hook of a run (lifetime `run`) threw. Final. */
   HookError: 'HookError',
+  /** A workflow of one's own asked for a run of an agent that is in one, is served or was closed. Final. */
+  AgentNotIdle: 'AgentNotIdle',
 
   /** The provider gave no usable answer this time. Retried; final at the sixth time. */
   ModelUnavailable: 'ModelUnavailable',

@@ -7,7 +7,13 @@ import { rawValueTypeInfo } from '@temporalio/common';
 import type { RawValue, TypeInfo } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { EventsPage, SignalKind } from './events.js';
-import type { AgentState, ContextPage, MessagesPage, ResponseMessage } from './session.js';
+import type {
+  Addressed,
+  AgentState,
+  ContextPage,
+  MessagesPage,
+  ResponseMessage,
+} from './session.js';
 
 /**
  * Raw type info for an argument at any position: one more argument than a definition lists would be
@@ -35,7 +41,7 @@ export const denySignal = defineSignal<[RawValue?]>('deny', raw);
 export const closeSignal = defineSignal<[RawValue?]>('close', raw);
 
 /** Argument of the update `submit`; `message` is what the signal of that kind takes. */
-export interface SubmitInput {
+export interface SubmitInput extends Addressed {
   readonly kind: SignalKind;
   readonly message?: unknown;
   readonly id?: string;

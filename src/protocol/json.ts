@@ -49,6 +49,14 @@ function sortKeys(original: unknown): unknown {
   return Object.fromEntries(entries.map(([key, field]) => [key, sortKeys(field)]));
 }
 
+/** Freezes a value of JSON through and through; what is frozen already is taken to be so all the way down. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const field of Object.values(value)) deepFreeze(field);
+  return value;
+}
+
 function hasToJson(value: unknown): value is { toJSON(): unknown } {
   return (
     typeof value === 'object' &&

@@ -110,7 +110,12 @@ export interface PendingToolCall {
 export interface AgentState {
   readonly status: SessionStatus;
   readonly lifetime: Lifetime;
+  /** The name of its definition. */
   readonly agent: string;
+  /** How it is addressed, in a workflow of one's own. */
+  readonly name?: string;
+  /** All agents of such a workflow by name; the first is meant where none is named. */
+  readonly names?: readonly string[];
   /** The provider's model id; absent before the agent is resolved. */
   readonly model?: string;
   /** Agent runs begun so far. */
@@ -136,8 +141,14 @@ export interface AgentState {
   readonly undelivered: readonly QueuedMessageSummary[];
 }
 
+/** In the argument of signals, queries and the update: which agent of the workflow is meant. */
+export interface Addressed {
+  /** Default: the one that was created first. */
+  readonly agent?: string;
+}
+
 /** Argument of the `messages` query. */
-export interface MessagesQuery {
+export interface MessagesQuery extends Addressed {
   /** Index of the first message wanted. Default 0. */
   readonly from?: number;
   /** At most so many messages. Default: what fits. */

@@ -51,7 +51,7 @@ const parseStopReason = expecting(
     (stopReasons as readonly unknown[]).includes(value),
 );
 
-const parseUsage = nested({
+export const parseUsage = nested({
   required: {
     input: parseNumber,
     output: parseNumber,

@@ -1,6 +1,6 @@
 // Bounds how long a run, once aborted, waits for what it has begun.
 
-import { CancellationScope, sleep } from '@temporalio/workflow';
+import { CancellationScope, patched, sleep } from '@temporalio/workflow';
 import { timeouts } from '../protocol/limits.js';
 
 /** What a pending effect settles with when an abort has waited long enough. */
@@ -15,10 +15,12 @@ const abortBoundMs = timeouts.abortGiveUpMs + 3_000;
  * Not by `Promise.race`: every race would stay a reaction of the one promise that outlives them all, and in
  * the sandbox each promise costs a stack trace.
  */
-export function abortBound(scope: CancellationScope) {
+export function abortBound(scope: CancellationScope, hasEnded: () => boolean) {
   const waiting = new Set<() => void>();
   let isOver = false;
   scope.cancelRequested.catch(async () => {
+    // What comes after the run's end cancels its scope too, and finds nothing that waits.
+    if (hasEnded() && patched('bound-present-run-only')) return;
     await CancellationScope.nonCancellable(() => sleep(abortBoundMs));
     isOver = true;
     for (const giveUp of waiting) giveUp();

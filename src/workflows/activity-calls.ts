@@ -29,8 +29,12 @@ function activities(options: ActivityOptions): AgentActivities {
   }) as AgentActivities;
 }
 
-export function agentResolver(agent: string): AgentActivities {
+/** Where an activity goes and what it is called; nothing of it in the workflow `agent`. */
+export type ActivityPlace = Pick<ActivityOptions, 'taskQueue' | 'activityId'>;
+
+export function agentResolver(agent: string, place: ActivityPlace): AgentActivities {
   return activities({
+    ...place,
     summary: cutUtf8(`agent · ${agent}`, maxSummaryBytes),
     startToCloseTimeout: timeouts.resolveAgent,
     retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
@@ -41,8 +45,9 @@ export function agentResolver(agent: string): AgentActivities {
  * One policy for two kinds of failure: a lost worker is followed by another attempt after a second, without
  * end within six hours; provider failures set their own delay and become final at the sixth.
  */
-export function modelCaller(summary: string): AgentActivities {
+export function modelCaller(summary: string, place: ActivityPlace): AgentActivities {
   return activities({
+    ...place,
     summary: cutUtf8(summary, maxSummaryBytes),
     startToCloseTimeout: timeouts.modelCall,
     scheduleToCloseTimeout: timeouts.retryHorizon,
@@ -51,8 +56,13 @@ export function modelCaller(summary: string): AgentActivities {
 }
 
 /** A tool that must not run twice has one attempt; its outcome is unknown when the worker is lost. */
-export function toolCaller(spec: ToolSpec, args: JsonObject): AgentActivities {
+export function toolCaller(
+  spec: ToolSpec,
+  args: JsonObject,
+  place: ActivityPlace,
+): AgentActivities {
   const base = {
+    ...place,
     summary: toolSummary(spec.name, args),
     startToCloseTimeout: spec.timeoutMs + toolGraceMs,
   };
@@ -69,8 +79,9 @@ export function isRetryable(spec: ToolSpec): boolean {
 }
 
 /** Hooks may run again after a lost worker; what they throw is final. */
-export function hookCaller(summary: string): AgentActivities {
+export function hookCaller(summary: string, place: ActivityPlace): AgentActivities {
   return activities({
+    ...place,
     summary: cutUtf8(summary, maxSummaryBytes),
     startToCloseTimeout: timeouts.hook,
     scheduleToCloseTimeout: timeouts.retryHorizon,

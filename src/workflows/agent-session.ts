@@ -6,11 +6,13 @@ import type { CancellationScope } from '@temporalio/workflow';
 import type { ResolveAgentInput, ToolResult } from '../protocol/activities.js';
 import type { ResolvedAgent } from '../protocol/agent-definition.js';
 import type { ParsedAgentInput } from '../protocol/agent-input.js';
+import { toActivityId } from '../protocol/agent-names.js';
 import type { AgentEvent } from '../protocol/events.js';
 import type { Digest } from '../protocol/json.js';
 import { addUsage, zeroUsage } from '../protocol/messages.js';
 import type { Message, ToolCall, Untimed, Usage } from '../protocol/messages.js';
 import type { PendingToolCall, QueuedMessageSummary } from '../protocol/session.js';
+import type { ActivityPlace } from './activity-calls.js';
 import { Approvals } from './approvals.js';
 import { currentDetails } from './current-details.js';
 import { digestOf } from './digest.js';
@@ -20,9 +22,21 @@ import { createQueue, summariesOf } from './queues.js';
 import { createRememberedIds } from './remembered-ids.js';
 import { Transcript } from './transcript.js';
 import { ValueStore } from './value-store.js';
+import type { WorkflowHooks } from './workflow-hooks.js';
 
 /** Summaries in one answer: a query's page, the result, an event. */
 const maxSummariesBytes = 40_000;
+
+/** What an agent of a workflow of one's own has, and the one of the workflow `agent` has not. */
+export interface OwnAgent {
+  /** How it is addressed in its workflow. */
+  readonly name: string;
+  readonly hooks: WorkflowHooks;
+  /** Where Holdfast's activities are served. Default: the workflow's own task queue. */
+  readonly taskQueue?: string;
+  /** Shows what it is doing, beside the workflow's other agents. */
+  readonly showDetails: (details: string) => void;
+}
 
 export class AgentSession {
   readonly transcript = new Transcript();
@@ -41,22 +55,32 @@ export class AgentSession {
   /** After `close`: no further run begins and no follow-up is taken. */
   closing = false;
   closed = false;
+  /** Prompts, `continue` and `close` are taken; while not, the workflow's code begins the runs. */
+  served: boolean;
   runs = 0;
   /** Turns of the last run. */
   turns = 0;
   usage: Usage = zeroUsage;
+  /** Of the last run. */
+  runUsage: Usage = zeroUsage;
   lastError: string | undefined;
 
   /** An abort came between a start and its run. */
   #abortsNextRun = false;
   #abortReason: string | undefined;
+  /** Why the last run was aborted, where that was said. */
+  lastAbortReason: string | undefined;
   readonly #rootScope: CancellationScope;
   #agent: { readonly definition: ResolvedAgent; readonly digest: Digest } | undefined;
 
   readonly input: ParsedAgentInput;
+  readonly own: OwnAgent | undefined;
+  #activities = 0;
 
-  constructor(input: ParsedAgentInput, rootScope: CancellationScope) {
+  constructor(input: ParsedAgentInput, rootScope: CancellationScope, own?: OwnAgent) {
     this.input = input;
+    this.own = own;
+    this.served = own === undefined && input.lifetime === 'session';
     this.#rootScope = rootScope;
     this.steering = createQueue(input.steeringMode);
     this.followUp = createQueue(input.followUpMode);
@@ -82,23 +106,33 @@ export class AgentSession {
     this.runScope = scope;
     this.runs += 1;
     this.turns = 0;
+    this.runUsage = zeroUsage;
     // An approval waits for a person, not for an activity: cancelling the scope does not end it.
-    scope.cancelRequested.catch(() => this.approvals.abort());
+    scope.cancelRequested.catch(() => {
+      if (this.runScope === scope) this.approvals.abort();
+    });
     if (this.#abortsNextRun) scope.cancel();
     this.#abortsNextRun = false;
   }
 
   endRun(): void {
     this.runScope = undefined;
+    this.lastAbortReason = this.#abortReason;
     this.#abortReason = undefined;
-    setCurrentDetails(currentDetails(this));
+    this.#showDetails();
   }
 
   /** From here on nothing is accepted and nothing happens; what is queued is undelivered. */
   close(): void {
     this.closing = true;
     this.closed = true;
-    setCurrentDetails(currentDetails(this));
+    this.#showDetails();
+  }
+
+  #showDetails(): void {
+    const details = currentDetails(this);
+    if (this.own === undefined) setCurrentDetails(details);
+    else this.own.showDetails(details);
   }
 
   get isBusy(): boolean {
@@ -110,8 +144,31 @@ export class AgentSession {
     return this.#rootScope.consideredCancelled;
   }
 
+  /**
+   * The run that ends now is the last: what is queued will not be delivered. A workflow of one's own may
+   * always run its agent again.
+   */
+  isLastRun(): boolean {
+    if (this.own !== undefined) return false;
+    return this.input.lifetime === 'run' || this.closing || this.isCancelled();
+  }
+
+  /** What the next activity is called and where it goes. */
+  nextActivity(): ActivityPlace {
+    if (this.own === undefined) return {};
+    const { name, taskQueue } = this.own;
+    this.#activities += 1;
+    return {
+      activityId: toActivityId(name, this.#activities),
+      ...(taskQueue === undefined ? {} : { taskQueue }),
+    };
+  }
+
   append(message: Untimed | Message): number {
-    if ('usage' in message) this.usage = addUsage(this.usage, message.usage);
+    if ('usage' in message) {
+      this.usage = addUsage(this.usage, message.usage);
+      this.runUsage = addUsage(this.runUsage, message.usage);
+    }
     return this.transcript.append(message, Date.now());
   }
 
@@ -128,7 +185,7 @@ export class AgentSession {
     this.events.emit(this.#withReason(event), Date.now());
     // Messages come with an event that shows more: what starts or ends the turn, or a tool.
     if (event.type !== 'message_start' && event.type !== 'message_end') {
-      setCurrentDetails(currentDetails(this));
+      this.#showDetails();
     }
   }
 
@@ -185,6 +242,18 @@ export class AgentSession {
       return outcome;
     });
     return Promise.all(outcomes);
+  }
+
+  /**
+   * Puts the messages of a start that never began before the follow-ups: they were accepted, and the next
+   * run takes them.
+   */
+  returnStart(): void {
+    const messages = this.pendingStart?.messages ?? [];
+    this.pendingStart = undefined;
+    this.followUp.entries.unshift(
+      ...messages.map((message) => ({ kind: 'prompt' as const, message })),
+    );
   }
 
   /** What is queued, and what a start that never began would have said. */

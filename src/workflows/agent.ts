@@ -9,7 +9,6 @@ import {
   allHandlersFinished,
   condition,
   defineWorkflowOptions,
-  isCancellation,
 } from '@temporalio/workflow';
 import { parseAgentInput } from '../protocol/agent-input.js';
 import type { ParsedAgentInput } from '../protocol/agent-input.js';
@@ -17,14 +16,13 @@ import { FailureType } from '../protocol/failure-types.js';
 import { everyArgumentRaw } from '../protocol/handlers.js';
 import { payloadLimits } from '../protocol/limits.js';
 import type { AgentRunResult, AgentSessionResult } from '../protocol/session.js';
-import { wellFormed } from '../protocol/text.js';
 import { AgentSession } from './agent-session.js';
+import { Agents } from './agents.js';
 import { planContinue } from './continuation.js';
-import { exhaustedHistory } from './exhausted-history.js';
-import { runAgentLoop } from './loop.js';
-import type { RunOutcome, RunStart } from './loop-effects.js';
+import type { RunStart } from './loop-effects.js';
 import { decodePayload } from './payload.js';
-import { createRunEffects } from './run-effects.js';
+import { runAgent, runFailure, stopReasonOf } from './run-agent.js';
+import { serveSession } from './serve-session.js';
 import { registerHandlers } from './session-handlers.js';
 import { responseOf } from './session-state.js';
 
@@ -36,7 +34,9 @@ import { responseOf } from './session-state.js';
  */
 export async function agent(input?: RawValue): Promise<AgentRunResult | AgentSessionResult> {
   const session = new AgentSession(decodeInput(input), CancellationScope.current());
-  registerHandlers(session);
+  const agents = new Agents();
+  agents.add(session.input.agent, session);
+  registerHandlers(agents);
   if (session.input.lifetime === 'run') return await runOnce(session);
   return await serve(session);
 }
@@ -86,83 +86,13 @@ function continuation(session: AgentSession): RunStart {
   return plan.start;
 }
 
-/**
- * Lifetime `session`: open for further prompts until `close`, cancel or `idleTimeout`, or until its history
- * nears the server's limit.
- */
+/** Lifetime `session`: open for further prompts until it is ended. */
 async function serve(session: AgentSession): Promise<AgentSessionResult> {
-  while (!session.isCancelled()) {
-    const start = session.pendingStart;
-    if (start !== undefined) {
-      session.pendingStart = undefined;
-      const outcome = await runAgent(session, start);
-      session.lastError = outcome.kind === 'failed' ? outcome.errorMessage : undefined;
-      if (outcome.kind === 'limit' && exhaustedHistory()?.limit === outcome.limit) break;
-    } else if (session.closing || !(await isWoken(session))) {
-      break;
-    } else if (session.pendingStart === undefined && !session.closing) {
-      const exhausted = exhaustedHistory();
-      if (exhausted !== undefined) session.emit({ type: 'limit_reached', ...exhausted });
-      break;
-    }
-  }
+  await serveSession(session, session.input.idleTimeoutMs);
   session.close();
   const undelivered = session.undelivered();
   session.emit({ type: 'closed', undelivered });
   if (session.isCancelled()) throw new CancelledFailure('The workflow was cancelled.');
   await condition(allHandlersFinished);
   return { runs: session.runs, usage: session.usage, undelivered };
-}
-
-/** Waits while idle. False: the idle time-out passed, or the workflow was cancelled. */
-async function isWoken(session: AgentSession): Promise<boolean> {
-  const { idleTimeoutMs } = session.input;
-  const isWanted = () =>
-    session.pendingStart !== undefined || session.closing || exhaustedHistory() !== undefined;
-  try {
-    if (idleTimeoutMs !== undefined) return await condition(isWanted, idleTimeoutMs);
-    await condition(isWanted);
-    return true;
-  } catch (error) {
-    if (isCancellation(error)) return false;
-    throw error;
-  }
-}
-
-/** One agent run in a scope of its own, whose cancellation is the abort. */
-async function runAgent(session: AgentSession, start: RunStart): Promise<RunOutcome> {
-  const { input } = session;
-  const scope = new CancellationScope();
-  session.beginRun(scope);
-  try {
-    return await scope.run(() =>
-      runAgentLoop(
-        start,
-        { toolExecution: input.toolExecution, limits: input.limits },
-        createRunEffects(session, scope),
-      ),
-    );
-  } finally {
-    session.endRun();
-  }
-}
-
-function runFailure({
-  cause,
-  errorMessage,
-}: Extract<RunOutcome, { kind: 'failed' }>): ApplicationFailure {
-  const type = {
-    input: FailureType.InvalidInput,
-    model: FailureType.ModelError,
-    hook: FailureType.HookError,
-  }[cause];
-  return ApplicationFailure.nonRetryable(wellFormed(errorMessage), type);
-}
-
-function stopReasonOf(session: AgentSession, outcome: RunOutcome): AgentRunResult['stopReason'] {
-  if (outcome.kind === 'limit' || outcome.kind === 'aborted') {
-    return outcome.kind === 'limit' ? 'limit' : 'aborted';
-  }
-  const answer = session.transcript.messages.findLast(({ role }) => role === 'assistant');
-  return answer?.role === 'assistant' ? answer.stopReason : 'stop';
 }

@@ -5,9 +5,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { CancellationScope } from '@temporalio/workflow';
 import type {
   CompleteChatInput,
-  ConversationReference,
   ByReference,
-  PrepareNextTurnResult,
   ToolHookInput,
   TurnHookInput,
 } from '../protocol/activities.js';
@@ -26,33 +24,22 @@ import {
 } from './activity-calls.js';
 import { exhaustedHistory } from './exhausted-history.js';
 import { failureMessage } from './failure-message.js';
+import { hookOutcome } from './hook-outcome.js';
 import type { ChatOutcome, ExecutableCall, LoopEffects } from './loop-effects.js';
 import { takeBatch } from './queues.js';
 import { isReadableChat } from './readable-results.js';
+import { RunView } from './run-view.js';
 import { errorResult } from './tool-call-texts.js';
 import { toolFailureResult } from './tool-failure.js';
+import { withWorkflowHooks } from './workflow-hooks.js';
 
 /** Creates the effects of one run. Call inside the run's cancellation scope, whose cancel is the abort. */
 export function createRunEffects(session: AgentSession, scope: CancellationScope): LoopEffects {
   const { input, transcript, values } = session;
-  let view: PrepareNextTurnResult = {};
+  const view = new RunView(session);
   const isAborted = () => scope.consideredCancelled;
-  const untilGivenUp = abortBound(scope);
-
-  const model = () => view.model ?? session.resolved().model;
-  const thinkingLevel = () =>
-    view.thinkingLevel ?? input.thinkingLevel ?? session.resolved().thinkingLevel;
-
-  function conversation(): ConversationReference {
-    const systemPrompt = view.systemPrompt ?? input.systemPrompt ?? session.resolved().systemPrompt;
-    return {
-      transcript: transcript.reference(),
-      ...(systemPrompt === undefined ? {} : { systemPrompt: values.keep(systemPrompt) }),
-      tools: values.keep(session.resolved().tools),
-      ...(view.prepend === undefined ? {} : { prepend: values.keep(view.prepend) }),
-      ...(view.dropBefore === undefined ? {} : { dropBefore: view.dropBefore }),
-    };
-  }
+  const untilGivenUp = abortBound(scope, () => session.runScope !== scope);
+  const waiting = { isAborted, untilGivenUp };
 
   function byReference(args: JsonObject): ByReference<JsonObject> {
     return jsonSize(args) <= payloadLimits.maxInlineArgumentsBytes
@@ -61,8 +48,8 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
   }
 
   const withThinking = () => {
-    const level = thinkingLevel();
-    return level === undefined ? {} : { thinkingLevel: level };
+    const { thinkingLevel } = view;
+    return thinkingLevel === undefined ? {} : { thinkingLevel };
   };
 
   const toolHookInput = ({ call, args, turn }: ExecutableCall): ToolHookInput => ({
@@ -72,36 +59,21 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
     toolCallId: call.id,
     toolName: call.name,
     arguments: byReference(args),
-    conversation: conversation(),
+    conversation: view.conversation(),
   });
 
   const turnHookInput = (turn: number): TurnHookInput => ({
     agent: input.agent,
     workspace: input.workspace,
     turn,
-    model: model(),
+    model: view.model,
     ...withThinking(),
-    conversation: conversation(),
+    conversation: view.conversation(),
   });
 
-  /** Awaits a hook; `aborted` and `threw` are outcomes. */
-  async function hookOutcome<T>(
-    call: Promise<T>,
-  ): Promise<
-    | { readonly kind: 'returned'; readonly value: T }
-    | { readonly kind: 'threw'; readonly errorMessage: string }
-    | { readonly kind: 'aborted' }
-  > {
-    try {
-      const value = await untilGivenUp(call);
-      return value === gaveUp || isAborted() ? { kind: 'aborted' } : { kind: 'returned', value };
-    } catch (error) {
-      if (isAborted()) return { kind: 'aborted' };
-      return { kind: 'threw', errorMessage: failureMessage(error) };
-    }
-  }
+  const activityOutcome = <T>(call: Promise<T>) => hookOutcome(call, waiting, failureMessage);
 
-  return {
+  const effects: LoopEffects = {
     isAborted,
     append: (message) => session.append(message),
     transcriptLength: () => transcript.length,
@@ -113,16 +85,13 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
       session.steering.entries.length > 0 ||
       (!session.closing && session.followUp.entries.length > 0),
     toolCallStatus: (call, status) => session.setToolCallStatus(call, status),
-    undelivered: () =>
-      input.lifetime === 'run' || session.closing || session.isCancelled()
-        ? session.undelivered()
-        : undefined,
+    undelivered: () => (session.isLastRun() ? session.undelivered() : undefined),
     exhaustedLimit: exhaustedHistory,
 
     async resolveAgent() {
       try {
         const result = await untilGivenUp(
-          agentResolver(input.agent).resolveAgent(session.resolveInput()),
+          agentResolver(input.agent, session.nextActivity()).resolveAgent(session.resolveInput()),
         );
         if (result === gaveUp) return { kind: 'aborted' };
         if (result.kind === 'resolved') session.setResolved(result.agent);
@@ -146,9 +115,9 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
     async completeChat(turn) {
       const chatInput: CompleteChatInput = {
         agent: input.agent,
-        model: model(),
+        model: view.model,
         ...withThinking(),
-        conversation: conversation(),
+        conversation: view.conversation(),
         turn,
       };
       transcript.markModelCall();
@@ -167,7 +136,7 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
         },
       });
       try {
-        const caller = modelCaller(`turn ${turn} · ${modelId}`);
+        const caller = modelCaller(`turn ${turn} · ${modelId}`, session.nextActivity());
         const result = await untilGivenUp(caller.completeChat(chatInput));
         if (result === gaveUp) return { kind: 'aborted' };
         if (isReadableChat(result)) return { kind: 'message', ...result };
@@ -178,8 +147,8 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
     },
 
     async beforeToolCall(call) {
-      const caller = hookCaller(`beforeToolCall · ${call.call.name}`);
-      const outcome = await hookOutcome(caller.beforeToolCall(toolHookInput(call)));
+      const caller = hookCaller(`beforeToolCall · ${call.call.name}`, session.nextActivity());
+      const outcome = await activityOutcome(caller.beforeToolCall(toolHookInput(call)));
       if (outcome.kind !== 'returned') return outcome;
       const { block, reason, arguments: replaced } = outcome.value ?? {};
       if (block === true) return { kind: 'blocked', ...(reason === undefined ? {} : { reason }) };
@@ -191,7 +160,7 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
     async callTool({ call, args, message, spec }) {
       const room = resultRoom(message);
       try {
-        const caller = toolCaller(spec, args);
+        const caller = toolCaller(spec, args, session.nextActivity());
         const result = await untilGivenUp(
           caller.callTool({
             agent: input.agent,
@@ -212,27 +181,30 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
     },
 
     async afterToolCall(call, result) {
-      const caller = hookCaller(`afterToolCall · ${call.call.name}`);
-      const outcome = await hookOutcome(
+      const caller = hookCaller(`afterToolCall · ${call.call.name}`, session.nextActivity());
+      const outcome = await activityOutcome(
         caller.afterToolCall({ ...toolHookInput(call), result: values.keepForBatch(result) }),
       );
       return outcome.kind === 'returned' ? { kind: 'replaced', fields: outcome.value } : outcome;
     },
 
     async prepareNextTurn(turn) {
-      const caller = hookCaller(`prepareNextTurn · turn ${turn}`);
-      const outcome = await hookOutcome(caller.prepareNextTurn(turnHookInput(turn)));
+      const caller = hookCaller(`prepareNextTurn · turn ${turn}`, session.nextActivity());
+      const outcome = await activityOutcome(caller.prepareNextTurn(turnHookInput(turn)));
       if (outcome.kind !== 'returned') return outcome;
-      view = { ...view, ...outcome.value };
-      return { kind: 'view', view };
+      return { kind: 'view', view: view.change(outcome.value) };
     },
 
     async shouldStopAfterTurn(turn) {
-      const caller = hookCaller(`shouldStopAfterTurn · turn ${turn}`);
-      const outcome = await hookOutcome(caller.shouldStopAfterTurn(turnHookInput(turn)));
+      const caller = hookCaller(`shouldStopAfterTurn · turn ${turn}`, session.nextActivity());
+      const outcome = await activityOutcome(caller.shouldStopAfterTurn(turnHookInput(turn)));
       return outcome.kind === 'returned' ? { kind: 'answer', stop: outcome.value } : outcome;
     },
   };
+  const hooks = session.own?.hooks;
+  return hooks === undefined
+    ? effects
+    : withWorkflowHooks(effects, hooks, { session, view, ...waiting });
 
   /** Bytes one result may take, so that a whole batch of them still fits the history. */
   function resultRoom(message: number): number {

@@ -1,5 +1,5 @@
-// Registers the signals, the update and the queries of a session. Handlers only decode and delegate; the
-// descriptions appear in `temporal workflow metadata` and in the Web UI.
+// Registers the signals, the update and the queries of a workflow's agents. Handlers only decode and
+// delegate; the descriptions appear in `temporal workflow metadata` and in the Web UI.
 
 import type { RawValue } from '@temporalio/common';
 import { setHandler } from '@temporalio/workflow';
@@ -21,9 +21,10 @@ import {
   steerSignal,
   submitUpdate,
 } from '../protocol/handlers.js';
+import { acceptSignal, acceptUpdate } from './addressed-inputs.js';
 import type { AgentSession } from './agent-session.js';
+import type { Agents } from './agents.js';
 import { decodePayload, queryArgument, wholeNumber } from './payload.js';
-import { acceptInput, acceptSubmit } from './session-inputs.js';
 import { responseOf, stateOf } from './session-state.js';
 
 type Signal = SignalDefinition<[RawValue?]>;
@@ -48,28 +49,31 @@ const signals: { readonly [Kind in SignalKind]: readonly [Signal, string] } = {
   close: [closeSignal, 'Finish the present agent run, then end the session. No argument.'],
 };
 
-export function registerHandlers(session: AgentSession): void {
+/** Handlers of one's own that are registered later, under the same name, take the place of these. */
+export function registerHandlers(agents: Agents): void {
   for (const kind of Object.keys(signals) as SignalKind[]) {
     const [definition, description] = signals[kind];
-    const handle = (raw?: RawValue) => void acceptInput(session, kind, decodePayload(raw));
+    const handle = (raw?: RawValue) => acceptSignal(agents, kind, decodePayload(raw));
     setHandler(definition, handle, { description });
   }
-  setHandler(submitUpdate, (raw) => acceptSubmit(session, decodePayload(raw)), {
+  setHandler(submitUpdate, (raw) => acceptUpdate(agents, decodePayload(raw)), {
     description:
       'Send any input and learn what became of it. {"kind": "steer", "message": …, "id"?}.',
   });
-  setHandler(stateQuery, () => stateOf(session), {
+  setHandler(stateQuery, (raw) => stateOf(addressed(agents, raw), agents.names), {
     description: 'Status, turn, model, pending tool calls, queues, approvals, usage.',
   });
   setHandler(
     eventsQuery,
     (raw) => {
+      const { own, events, transcript, closed } = addressed(agents, raw);
       const { after, limit } = pageArgument(raw);
-      return session.events.page(
+      const page = events.page(
         { ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) },
-        session.transcript,
-        !session.closed,
+        transcript,
+        !closed,
       );
+      return own === undefined ? page : { ...page, agent: own.name };
     },
     { description: 'The event log, a page at a time. Optional {"after": seq, "limit": n}.' },
   );
@@ -77,7 +81,7 @@ export function registerHandlers(session: AgentSession): void {
     messagesQuery,
     (raw) => {
       const { from, limit, offset } = pageArgument(raw);
-      return session.transcript.page({
+      return addressed(agents, raw).transcript.page({
         ...(from === undefined ? {} : { from }),
         ...(limit === undefined ? {} : { limit }),
         ...(offset === undefined ? {} : { offset }),
@@ -85,7 +89,7 @@ export function registerHandlers(session: AgentSession): void {
     },
     { description: 'The transcript, a page at a time. Optional {"from": index, "limit": n}.' },
   );
-  setHandler(responseQuery, () => responseOf(session), {
+  setHandler(responseQuery, (raw) => responseOf(addressed(agents, raw)), {
     description: 'The last answer as an OpenAI chat-completion message.',
   });
   setHandler(
@@ -93,13 +97,20 @@ export function registerHandlers(session: AgentSession): void {
     (raw) => {
       const { digest, offset } = queryArgument(raw);
       const at = wholeNumber(offset);
-      return session.values.page({
+      return agents.page({
         digest: typeof digest === 'string' ? digest : '',
         ...(at === undefined ? {} : { offset: at }),
       });
     },
     { description: 'For workers: a system prompt, tool list or argument by its digest.' },
   );
+}
+
+/** @throws Error when the query names an agent that does not exist: it fails with the message. */
+function addressed(agents: Agents, raw: RawValue | undefined): AgentSession {
+  const addressee = agents.addressee(queryArgument(raw)['agent']);
+  if ('problem' in addressee) throw new Error(addressee.problem);
+  return addressee.session;
 }
 
 function pageArgument(raw: RawValue | undefined): {

@@ -11,6 +11,7 @@ import type { AgentSession } from './agent-session.js';
 import { planContinue } from './continuation.js';
 import type { Decoded } from './payload.js';
 import { enqueue, previewOf } from './queues.js';
+import type { QueuedMessage } from './queues.js';
 import type { FirstOutcome } from './remembered-ids.js';
 
 const maxIdLength = 200;
@@ -67,6 +68,7 @@ function carryOut(
   payload: unknown,
   id: string | undefined,
 ): FirstOutcome {
+  if (session.closed) return reject(session, kind, id, 'The agent has ended; start another.');
   switch (kind) {
     case 'steer':
     case 'followUp':
@@ -82,8 +84,7 @@ function carryOut(
     case 'deny':
       return answerApproval(session, kind, payload, id);
     case 'close':
-      session.closing = true;
-      return { outcome: 'accepted' };
+      return close(session, id);
   }
 }
 
@@ -102,13 +103,17 @@ function queueMessage(
   const parsed = parseInputMessage(payload, 'message');
   if ('problem' in parsed) return reject(session, kind, id, parsed.problem);
   const identity = id === undefined ? {} : { id };
-  enqueue(kind === 'steer' ? session.steering : session.followUp, {
-    kind,
-    ...identity,
-    message: parsed.value,
-  });
-  session.emit({ type: 'queued', kind, ...identity, preview: previewOf(parsed.value) });
+  queue(session, { kind, ...identity, message: parsed.value });
   return { outcome: 'queued' };
+}
+
+export function queue(
+  session: AgentSession,
+  entry: QueuedMessage & { readonly kind: 'steer' | 'followUp' },
+): void {
+  enqueue(entry.kind === 'steer' ? session.steering : session.followUp, entry);
+  const { message, ...announced } = entry;
+  session.emit({ type: 'queued', ...announced, preview: previewOf(message) });
 }
 
 function startPrompt(
@@ -138,9 +143,24 @@ function startProblem(session: AgentSession): string | undefined {
   if (session.input.lifetime === 'run') {
     return 'A workflow of lifetime run has only the run it was started with; send steer or followUp, or start another.';
   }
+  const unserved = unservedProblem(session);
+  if (unserved !== undefined) return unserved;
   if (session.closing) return 'The session is closing; start another.';
   if (session.isBusy) return 'An agent run is active; send steer or followUp, or wait for its end.';
   return undefined;
+}
+
+/** Why the agent takes no prompt, `continue` or `close` now: the code of its workflow runs it. */
+function unservedProblem({ own, served }: AgentSession): string | undefined {
+  if (own === undefined || served) return undefined;
+  return `The agent ${own.name} is run by the code of its workflow, which takes no prompt, continue or close for it now; send steer or followUp.`;
+}
+
+function close(session: AgentSession, id: string | undefined): FirstOutcome {
+  const unserved = unservedProblem(session);
+  if (unserved !== undefined) return reject(session, 'close', id, unserved);
+  session.closing = true;
+  return { outcome: 'accepted' };
 }
 
 function answerApproval(
@@ -180,7 +200,7 @@ function answerApproval(
   return { outcome: 'accepted' };
 }
 
-const answerFields = ['toolCallId', 'reason', 'text', 'id'];
+const answerFields = ['toolCallId', 'reason', 'text', 'id', 'agent'];
 
 /** What is not understood approves nothing: a mistyped field must not become the only pending call. */
 function answerProblem(payload: unknown): string | undefined {
@@ -193,7 +213,8 @@ function answerProblem(payload: unknown): string | undefined {
   return `${fieldName(unknown)}: unknown field; known are ${answerFields.join(', ')}.`;
 }
 
-function reject(
+/** Records an input that was not understood, and why. */
+export function reject(
   session: AgentSession,
   kind: SignalKind,
   id: string | undefined,

@@ -12,6 +12,7 @@ import { summariesOf } from './queues.js';
 
 /** Shares of the state's page. */
 const shares = { queue: 25_000, approvals: 40_000, toolCalls: 30_000 } as const;
+const maxNames = 100;
 const maxNameBytes = 1_000;
 const maxErrorBytes = 4_000;
 
@@ -24,12 +25,13 @@ export function statusOf(session: AgentSession): SessionStatus {
   return session.agent !== undefined ? 'running' : 'starting';
 }
 
-export function stateOf(session: AgentSession): AgentState {
-  const { input, agent, steering, followUp } = session;
+export function stateOf(session: AgentSession, names: readonly string[] = []): AgentState {
+  const { input, agent, own, steering, followUp } = session;
   return {
     status: statusOf(session),
     lifetime: input.lifetime,
     agent: input.agent,
+    ...(own === undefined ? {} : { name: own.name, names: names.slice(0, maxNames) }),
     ...(agent === undefined ? {} : { model: agent.models[agent.model]?.model ?? agent.model }),
     runs: session.runs,
     turn: session.runScope === undefined ? 0 : session.turns,
@@ -59,12 +61,16 @@ function pendingToolCalls(session: AgentSession): AgentState['pendingToolCalls']
   return fitting(calls, shares.toolCalls);
 }
 
-/** The last answer, its text cut to `maxBytes`; null before there is one. Reasoning is left out. */
+/**
+ * The last answer from message `from` on, its text cut to `maxBytes`; null when there is none. Reasoning is
+ * left out.
+ */
 export function responseOf(
   { transcript }: AgentSession,
   maxBytes: number = payloadLimits.maxPageBytes / 2 - 512,
+  from = 0,
 ): ResponseMessage | null {
-  for (let i = transcript.length - 1; i >= 0; i--) {
+  for (let i = transcript.length - 1; i >= from; i--) {
     const message = transcript.at(i);
     if (message?.role !== 'assistant') continue;
     if (message.stopReason === 'error' || message.stopReason === 'aborted') continue;

@@ -28,7 +28,7 @@ export async function executeCall(
   const outcome = await effects.afterToolCall(executable, result);
   switch (outcome.kind) {
     case 'replaced':
-      return patched(result, outcome.fields);
+      return withFields(result, outcome.fields);
     case 'threw':
       return replacing(result, afterToolCallThrewText(outcome.errorMessage));
     case 'aborted':
@@ -54,7 +54,8 @@ function replacing({ usage, durationMs }: ToolResult, text: string): ToolResult 
   };
 }
 
-function patched(result: ToolResult, fields: AfterToolCallResult): ToolResult {
+/** The result with fields replaced, one by one. */
+export function withFields(result: ToolResult, fields: AfterToolCallResult): ToolResult {
   const { content, details, isError, terminate, usage } = fields;
   return {
     ...result,

@@ -42,6 +42,10 @@ export class ValueStore {
     this.#ofBatch.clear();
   }
 
+  has(digest: Digest): boolean {
+    return this.#values.has(digest);
+  }
+
   /** @throws Error when nothing has this digest: the query fails with its message. */
   page({ digest, offset = 0 }: ContextQuery): ContextPage {
     const value = this.#values.get(digest);

@@ -11,7 +11,7 @@ import type { ToolDefinition, Workspace } from '../definitions.js';
 import { redactedMessage } from '../secrets.js';
 import type { Redactor } from '../secrets.js';
 import { LiveOutput } from './live-output.js';
-import { plainText } from './plain-value.js';
+import { plainText } from '../../protocol/plain-value.js';
 import { longestTimerMs, ToolStopped } from './stop-reason.js';
 import type { StopCause } from './stop-reason.js';
 import { textResult, toToolResult } from './tool-output.js';

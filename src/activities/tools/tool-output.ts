@@ -6,7 +6,7 @@ import { isJsonObject } from '../../protocol/json.js';
 import { zeroUsage } from '../../protocol/messages.js';
 import type { ImageBlock, TextBlock, Usage, UserContent } from '../../protocol/messages.js';
 import type { Redactor } from '../secrets.js';
-import { plainText, plainValue } from './plain-value.js';
+import { plainText, plainValue } from '../../protocol/plain-value.js';
 
 export function textResult(text: string, isError: boolean): ToolResult {
   return { content: [{ type: 'text', text }], isError };

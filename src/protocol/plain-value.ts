@@ -1,6 +1,6 @@
 // Values and texts made fit for JSON, payloads and providers.
 
-import type { JsonValue } from '../../protocol/json.js';
+import type { JsonValue } from './json.js';
 
 /** Deeper than this, values are left out: encoders are recursive. */
 const maxDepth = 100;
