@@ -9,12 +9,12 @@ import { ensureInstalled, fail, root, run } from './install.mjs';
 
 ensureInstalled();
 // Before the tests, so that no test's time goes into a download.
-const cli = spawnSync(process.execPath, ['--import', 'tsx', 'scripts/temporal-cli.ts'], {
-  cwd: root,
-  stdio: ['ignore', 'pipe', 'inherit'],
-  encoding: 'utf8',
-});
-if (cli.status !== 0) fail('The tests need the Temporal CLI.');
+const executables = spawnSync(
+  process.execPath,
+  ['--import', 'tsx', 'scripts/temporal-executables.ts'],
+  { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' },
+);
+if (executables.status !== 0) fail("The tests need Temporal's executables.");
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-tests-'));
 const report = join(folder, 'report.json');
@@ -28,7 +28,7 @@ const { status } = run(
     `--outputFile.json=${report}`,
     ...process.argv.slice(2),
   ],
-  { TEMPORAL_CLI_PATH: cli.stdout },
+  JSON.parse(executables.stdout),
 );
 const { passed, failed } = countsOf(report);
 rmSync(folder, { recursive: true });

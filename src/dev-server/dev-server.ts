@@ -13,10 +13,10 @@ import { choosePort, host, isPortFree } from './ports.js';
 import { endServer, isAlive, isServerRunning } from './server-process.js';
 import { readState, writeState } from './state-file.js';
 import type { DevServerState } from './state-file.js';
+import type { EnsureExecutableOptions } from './executable.js';
 import { ensureTemporalCli } from './temporal-cli.js';
-import type { EnsureTemporalCliOptions } from './temporal-cli.js';
 
-export interface StartDevServerOptions extends EnsureTemporalCliOptions {
+export interface StartDevServerOptions extends EnsureExecutableOptions {
   /** Where database, log and state are. Default: the user's data folder. */
   readonly dataDirectory?: string;
   /** This port or an error. Default: the one used last, 7233, or any that is free. */

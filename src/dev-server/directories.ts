@@ -8,8 +8,9 @@ const paths = envPaths('holdfast', { suffix: '' });
 /** Database, log and state file of the local server. */
 export const defaultDataDirectory = join(paths.data, 'dev-server');
 
-/** Downloaded Temporal executables, a folder per version. */
+/** Downloaded executables, a folder per version. */
 export const defaultCliDirectory = join(paths.cache, 'temporal-cli');
+export const defaultTestServerDirectory = join(paths.cache, 'temporal-test-server');
 
 export function databaseOf(dataDirectory: string): string {
   return join(dataDirectory, 'temporal.sqlite');

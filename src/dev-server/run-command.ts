@@ -8,7 +8,7 @@ export interface CommandOptions {
 }
 
 /**
- * Answers what the program printed on stdout.
+ * Answers what the program printed, on stdout and then on stderr.
  * @throws Error with its last words when it cannot be started, fails or takes longer than the time-out.
  */
 export async function runCommand(
@@ -29,7 +29,7 @@ export async function runCommand(
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
     child.once('error', (error: NodeJS.ErrnoException) => reject(new Error(notStarted(error))));
     child.once('close', (code, signal) => {
-      if (code === 0) resolve(output);
+      if (code === 0) resolve(output + errors);
       else if (signal !== null) reject(new Error(`it was stopped after ${timeoutMs / 1000} s`));
       else reject(new Error(lastLine(errors) ?? lastLine(output) ?? `it ended with code ${code}`));
     });

@@ -1,8 +1,8 @@
 // A scripted model: an OpenAI-compatible server on 127.0.0.1 that answers each chat completion with the
 // next reply of a script, over real sockets, and records what it was asked.
 //
-// It fails loudly: a request beyond the script, or to another path, is answered 500 or 404 with a clear
-// text, recorded as a fault, and `close` throws.
+// It fails loudly: a request beyond the script, or to another path, is answered 400 or 404, which nobody
+// retries, with a clear text; it is recorded as a fault, and `close` throws.
 
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
@@ -99,13 +99,13 @@ export async function startScriptedModel(
   const choose = async (body: ScriptedRequestBody, index: number): Promise<ScriptedReply> => {
     const entry = typeof script === 'function' ? script : queue.shift();
     if (entry === undefined) {
-      return fault(500, `The script has run out: request ${index} has no reply.`);
+      return fault(400, `The script has run out: request ${index} has no reply.`);
     }
     if (typeof entry !== 'function') return entry;
     try {
       return await entry(body, index);
     } catch (error) {
-      return fault(500, `The reply function threw at request ${index}: ${String(error)}`);
+      return fault(400, `The reply function threw at request ${index}: ${String(error)}`);
     }
   };
 

@@ -35,7 +35,7 @@ describe('startScriptedModel', () => {
   test('a script that runs out is a loud fault', async () => {
     model = await startScriptedModel([]);
     const response = await ask(model);
-    expect(response.status).toBe(500);
+    expect(response.status).toBe(400);
     expect(await response.text()).toContain('The script has run out: request 0 has no reply.');
     expect(model.faults).toHaveLength(1);
     await expect(model.close()).rejects.toThrow('The script has run out');
