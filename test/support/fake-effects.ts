@@ -57,6 +57,8 @@ export interface FakeWorldOptions {
   readonly abortedChat?: () => ChatOutcome;
   /** What an aborted tool comes to. */
   readonly abortedTool?: (call: ExecutableCall) => ToolResult;
+  /** Effects under way when an abort comes settle when and as their scripts say. Default: aborted, at once. */
+  readonly settlesAfterAbort?: boolean;
   readonly exhaustedLimit?: LoopEffects['exhaustedLimit'];
   readonly steeringMode?: QueueMode;
   readonly followUpMode?: QueueMode;
@@ -124,6 +126,7 @@ export function createFakeWorld(options: FakeWorldOptions): FakeWorld {
     log.push(label);
     await Promise.resolve();
     options.at?.[label]?.(world);
+    if (options.settlesAfterAbort === true) return action();
     if (abortedAfter !== undefined) return aborted();
     return Promise.race([action(), abortSignal.then(aborted)]);
   }
