@@ -8,6 +8,7 @@ import { Context } from '@temporalio/activity';
 import type { CallToolInput, ToolResult } from '../protocol/activities.js';
 import { isJsonObject } from '../protocol/json.js';
 import type { JsonObject } from '../protocol/json.js';
+import { defaultWorkspaceName } from '../protocol/session.js';
 import { toToolResultMessage } from '../protocol/tool-result-message.js';
 import { ending, interruptedFailure, notRunAgainFailure } from './cancellation.js';
 import type { ConversationSource } from './conversation.js';
@@ -63,6 +64,9 @@ async function runCall(
   // The policy gives such a call one attempt, but an activity that is paused and unpaused gets another.
   if (attempt > 1 && !input.retryable) throw notRunAgainFailure();
   const { toolCallId, toolName } = input;
+  // Every heartbeat says that the call has begun, also to a workflow that would offer it to another worker.
+  const nothingYet = { offset: 0, tail: '' };
+  heartbeat.show({ kind: 'tool', toolCallId, toolName, attempt, output: nothingYet });
   const result = await executeTool({
     tool,
     args,
@@ -86,19 +90,21 @@ type Lookup =
 
 /** The config of this worker decides, also where the run was resolved by another or an earlier one. */
 function lookUp(input: CallToolInput, config: WorkerConfig): Lookup {
+  const whose =
+    input.workspace === defaultWorkspaceName
+      ? "This worker's config"
+      : `The config of the worker that serves the workspace ${input.workspace}`;
   const refused = (text: string): Lookup => ({
     kind: 'refused',
     text: `${text} Nothing was executed.`,
   });
   const agent = own(config.agents, input.agent);
   if (agent === undefined) {
-    return refused(`This worker's config has no agent named ${input.agent}.`);
+    return refused(`${whose} has no agent named ${input.agent}.`);
   }
   const tool = own(config.tools, input.toolName);
   if (tool === undefined || !agent.tools.includes(input.toolName)) {
-    return refused(
-      `This worker's config offers the agent ${input.agent} no tool named ${input.toolName}.`,
-    );
+    return refused(`${whose} offers the agent ${input.agent} no tool named ${input.toolName}.`);
   }
   if (own(agent.approval, input.toolName) === 'deny') {
     return refused(`The policy of this worker denies the tool ${input.toolName}.`);

@@ -227,6 +227,8 @@ export interface WorkerConfig {
   /** Built-in tools and the user's, by name. */
   readonly tools: { readonly [name: string]: ToolDefinition };
   readonly workspaces: { readonly [name: string]: Workspace };
+  /** Milliseconds a call waits for a worker of a named workspace; what a main worker says holds for the run. */
+  readonly workspaceWaitMs: number;
   /** The longest time-out a bash call may ask for. */
   readonly maxToolTimeoutMs: number;
   /** Bytes the worker's cache of transcripts may hold. */

@@ -45,6 +45,7 @@ export function createActivities({ config, environment }: ActivityDependencies):
       environment: (name) => environment[name],
     }),
     callTool: createCallTool({ config, conversation, redactor, environment }),
+    reachWorkspace: () => Promise.resolve(),
     ...createHooks({ config, conversation, redactor }),
   });
 }

@@ -12,6 +12,9 @@ import type {
 import { hookNames, thinkingLevels } from '../protocol/agent-definition.js';
 import type { ResolvedAgent, ToolSpec } from '../protocol/agent-definition.js';
 import { FailureType } from '../protocol/failure-types.js';
+import { workspaceWaits } from '../protocol/limits.js';
+import { defaultWorkspaceName } from '../protocol/session.js';
+import { workspaceNameProblem } from '../protocol/workspace.js';
 import type { AgentDefinition, ToolDefinition, WorkerConfig } from './definitions.js';
 import { digestOf } from './digest.js';
 
@@ -24,7 +27,7 @@ export function createResolveAgent(config: WorkerConfig): AgentActivities['resol
 
 function resolveAgent(config: WorkerConfig, input: ResolveAgentInput): ResolveAgentResult {
   const definition = offered('agent', config.agents, input.agent, 'this worker has');
-  offered('workspace', config.workspaces, input.workspace, 'this worker has');
+  assertWorkspace(config, input.workspace);
   assertThinkingLevel(input.thinkingLevel);
   assertNoMcpServers(input.mcpServers);
   if (input.replacesSystemPrompt && !definition.allowSystemPrompt) {
@@ -41,8 +44,28 @@ function resolveAgent(config: WorkerConfig, input: ResolveAgentInput): ResolveAg
     ...thinkingLevelOf(definition, input),
     tools: chosenTools(definition, input.tools).map((name) => toToolSpec(config, definition, name)),
     hooks: hookNames.filter((name) => definition.hooks[name] !== undefined),
+    ...workspaceWaitOf(config, input.workspace),
   };
   return digestOf(agent) === input.known ? { kind: 'unchanged' } : { kind: 'resolved', agent };
+}
+
+/**
+ * A named workspace need not be in this worker's config: other workers have the directory. Whether any does
+ * shows when a call goes there.
+ */
+function assertWorkspace(config: WorkerConfig, name: string): void {
+  if (name === defaultWorkspaceName) {
+    offered('workspace', config.workspaces, name, 'this worker has');
+    return;
+  }
+  const problem = workspaceNameProblem(name);
+  if (problem !== undefined) throw invalidInput('workspace', `${quoted(name)} ${problem}`);
+}
+
+/** Left out where it is the default, so that what was recorded before there was a choice is still the same. */
+function workspaceWaitOf({ workspaceWaitMs }: WorkerConfig, workspace: string) {
+  const isUsual = workspaceWaitMs === workspaceWaits.waitMs;
+  return workspace === defaultWorkspaceName || isUsual ? {} : { workspaceWaitMs };
 }
 
 function systemPromptOf(definition: AgentDefinition, input: ResolveAgentInput) {

@@ -12,7 +12,7 @@ import { describeConfig, serveWorker } from './worker.js';
 export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<void> {
   if ((flags.address ?? configuredAddress()) !== undefined) {
     terminal.note('A Temporal server is configured: none is started.');
-    await serveWorker(flags, terminal);
+    await serveWorker(flags, terminal, { servesMainQueue: true });
     return;
   }
   // A config that is wrong should not leave a server behind.
@@ -22,10 +22,18 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
   const server = await keepDevServer(flags, terminal);
   try {
     const { address, uiAddress } = server.present();
-    const serving = await createServingWorker({ ...flags, address, config, taskQueue });
+    const serving = await createServingWorker({
+      ...flags,
+      address,
+      config,
+      taskQueue,
+      servesMainQueue: true,
+    });
+    const { worker } = serving;
     terminal.note(`Web UI: ${terminal.noteColours.bold(uiAddress)}`);
-    terminal.note(`Worker: task queue ${taskQueue}`);
-    describeConfig(loaded, terminal);
+    const what = worker.taskQueues.length === 1 ? 'task queue' : 'task queues';
+    terminal.note(`Worker: ${what} ${worker.taskQueues.join(', ')}`);
+    describeConfig(loaded, taskQueue, worker, terminal);
     terminal.note(suggestions(flags.dataDir, taskQueue, address));
     await runUntilSignal(
       serving,

@@ -71,6 +71,19 @@ export class EventPrinter {
           dim(`${event.approved ? 'approved' : 'denied'} ${toOneLine(event.toolName)}${reason}`),
         );
       }
+      case 'workspace_wait_start': {
+        const workspace = toOneLine(event.workspace);
+        return this.#line(
+          yellow(
+            `Waiting for a worker of the workspace ${workspace} (task queue ${toOneLine(event.taskQueue)}), at most ${toDuration(event.waitMs)}. ` +
+              'Start one whose config declares it: `holdfast worker`.',
+          ),
+        );
+      }
+      case 'workspace_wait_end':
+        return this.#line(
+          dim(event.reached ? 'A worker of the workspace is there.' : 'The wait for it is over.'),
+        );
       case 'limit_reached':
         return this.#line(yellow(`Limit reached: ${event.limit} (${event.value}).`));
       case 'retry': {

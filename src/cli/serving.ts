@@ -1,10 +1,11 @@
 // A worker in this process, from its start to its graceful end.
 
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import type { LogLevel, Worker } from '@temporalio/worker';
+import type { LogLevel } from '@temporalio/worker';
 import type { WorkerConfig } from '../activities/definitions.js';
 import { reasonOf, serverSettings, toConnectError } from '../client/index.js';
 import type { ServerFlags } from './options.js';
+import type { AgentWorker } from '../worker/agent-worker.js';
 import { createAgentWorker } from '../worker/create-worker.js';
 import type { Terminal } from './terminal.js';
 
@@ -12,12 +13,14 @@ export interface ServingOptions extends ServerFlags {
   readonly config: WorkerConfig;
   readonly taskQueue: string;
   readonly logLevel: LogLevel;
+  /** Serve the main task queue whatever workspaces the config declares. */
+  readonly servesMainQueue?: boolean;
 }
 
 export interface ServingWorker {
   readonly address: string;
   readonly namespace: string;
-  readonly worker: Worker;
+  readonly worker: AgentWorker;
   readonly connection: NativeConnection;
 }
 
@@ -32,9 +35,15 @@ export async function createServingWorker(options: ServingOptions): Promise<Serv
   } catch (error) {
     throw toConnectError(address, error);
   }
-  const { config, taskQueue } = options;
+  const { config, taskQueue, servesMainQueue = false } = options;
   try {
-    const worker = await createAgentWorker({ config, connection, namespace, taskQueue });
+    const worker = await createAgentWorker({
+      config,
+      connection,
+      namespace,
+      taskQueue,
+      servesMainQueue,
+    });
     return { address, namespace, worker, connection };
   } catch (error) {
     await connection.close();

@@ -2,6 +2,7 @@
 
 import type { ToolDefinition, WorkerConfig } from '../activities/definitions.js';
 import { toMilliseconds } from '../protocol/duration.js';
+import { workspaceWaits } from '../protocol/limits.js';
 import { defaultTaskQueue } from '../protocol/session.js';
 import { ConfigError, toProblem } from './config-error.js';
 import { literalSecrets } from './literal-secrets.js';
@@ -51,6 +52,7 @@ export function resolveConfig(config: UserConfig, options: ResolveConfigOptions)
     agents,
     tools,
     workspaces,
+    workspaceWaitMs: milliseconds(config.workspaceWait, workspaceWaits.waitMs),
     taskQueue: config.taskQueue ?? defaultTaskQueue,
     maxToolTimeoutMs,
     cacheBytes: config.cacheBytes ?? 256 * 1024 * 1024,

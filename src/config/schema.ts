@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { hookNames, thinkingLevels } from '../protocol/agent-definition.js';
 import { durationProblem } from '../protocol/duration.js';
 import { isJsonObject } from '../protocol/json.js';
+import { workspaceNameProblem } from '../protocol/workspace.js';
 
 /** Refuses unknown fields, and says which there are. */
 function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
@@ -41,8 +42,9 @@ export function looksLikeKey(value: string): boolean {
 const name = z.string().regex(/^[\w][\w.:/@-]{0,99}$/, {
   error: 'is no usable name: letters, digits and . : / @ _ - only, at most 100',
 });
-const workspaceName = z.string().regex(/^\w[\w.-]{0,63}$/, {
-  error: 'is no usable name: letters, digits and . _ - only, at most 64',
+/** A problem with a name is the same for every name, so an empty one tells it. */
+const workspaceName = z.string().refine((value) => workspaceNameProblem(value) === undefined, {
+  error: workspaceNameProblem(''),
 });
 
 const url = z.string().refine(isPlainUrl, {
@@ -145,6 +147,7 @@ export const configSchema = fields({
     })
     .optional(),
   workspaces: z.record(workspaceName, fields({ root: text })).optional(),
+  workspaceWait: duration.optional(),
   taskQueue: text.optional(),
   maxToolTimeout: duration.optional(),
   cacheBytes: count.optional(),

@@ -75,8 +75,17 @@ export interface UserConfig {
   readonly tools?: readonly ToolDefinition[];
   /** Not available in this version: anything but an empty object is refused. */
   readonly mcpServers?: { readonly [name: string]: unknown };
-  /** Default: `default`, the working directory. */
+  /**
+   * Default: `default`, the working directory. Any other name has a task queue of its own: its tools run only
+   * on workers that declare it, which must share the directory. A worker that declares no `default` serves
+   * nothing else.
+   */
   readonly workspaces?: { readonly [name: string]: WorkspaceConfig };
+  /**
+   * How long a tool call waits for a worker of a named workspace, as said by the workers of the main task
+   * queue. Default 10 minutes.
+   */
+  readonly workspaceWait?: Duration;
   /** Default `holdfast`. */
   readonly taskQueue?: string;
   /** The longest time-out a bash call may ask for. Default one hour. */

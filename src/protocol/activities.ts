@@ -161,7 +161,7 @@ export interface PrepareNextTurnResult {
 }
 
 /**
- * A method per activity type. All heartbeat, all may be cancelled; once cancelled, `completeChat` and
+ * A method per activity type. All but `reachWorkspace` heartbeat, all may be cancelled; once cancelled, `completeChat` and
  * `callTool` return what there is instead of failing.
  */
 export interface AgentActivities {
@@ -169,6 +169,8 @@ export interface AgentActivities {
   resolveAgent(input: ResolveAgentInput): Promise<ResolveAgentResult>;
   completeChat(input: CompleteChatInput): Promise<CompleteChatResult>;
   callTool(input: CallToolInput): Promise<ToolResult>;
+  /** Does nothing: that it was done tells that a worker serves the workspace's task queue. */
+  reachWorkspace(): Promise<void>;
   beforeToolCall(input: ToolHookInput): Promise<BeforeToolCallResult>;
   afterToolCall(input: AfterToolCallInput): Promise<AfterToolCallResult>;
   prepareNextTurn(input: TurnHookInput): Promise<PrepareNextTurnResult>;

@@ -60,4 +60,6 @@ export interface ResolvedAgent {
   readonly tools: readonly ToolSpec[];
   /** Hooks the definition has; only these are scheduled. */
   readonly hooks: readonly HookName[];
+  /** How long a call waits for a worker of a named workspace, where the config says another time than the default. */
+  readonly workspaceWaitMs?: number;
 }

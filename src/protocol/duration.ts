@@ -42,3 +42,12 @@ export function durationProblem(value: unknown, at: string): string | undefined 
 export function toMilliseconds(value: string | number): number {
   return Math.round(parse(value) ?? 0);
 }
+
+/** `10 minutes`, `90 seconds`, `1 hour`: in the largest unit that gives a whole number. */
+export function toDurationText(ms: number): string {
+  for (const unit of ['day', 'hour', 'minute', 'second']) {
+    const count = ms / (unitMs[unit] ?? 1);
+    if (count >= 1 && Number.isInteger(count)) return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  }
+  return `${ms} ms`;
+}

@@ -76,6 +76,22 @@ export type AgentEvent =
       readonly approved: boolean;
       readonly reason?: string;
     }
+  /** Calls of the batch wait for a worker of the session's workspace: none took them so far. */
+  | {
+      readonly type: 'workspace_wait_start';
+      readonly workspace: string;
+      /** What such a worker polls. */
+      readonly taskQueue: string;
+      /** The longest a call waits. */
+      readonly waitMs: number;
+    }
+  /** None of them waits any more. */
+  | {
+      readonly type: 'workspace_wait_end';
+      readonly workspace: string;
+      /** A worker was there. False: the time was over, or the run was aborted. */
+      readonly reached: boolean;
+    }
   | {
       readonly type: 'limit_reached';
       /** e.g. `maxTurns`, `maxTotalTokens`, `historyBytes`, `truncatedAnswers`. */

@@ -71,5 +71,26 @@ export const timeouts = {
   abortGiveUpMs: 10_000,
 } as const;
 
+/**
+ * How a call on a named workspace is offered to its workers. A workflow cannot see whether an activity was
+ * taken, only that it was not within a time: so a call is offered for a short window, after which the session
+ * says that it waits, and again once a worker is there.
+ */
+export const workspaceWaits = {
+  /** How long a call waits for a worker of its workspace, unless the config says otherwise. */
+  waitMs: 10 * 60_000,
+  /**
+   * The first window. A polling worker takes a call within milliseconds; longer, and people would be told
+   * `running` of what nobody runs.
+   */
+  firstWindowMs: 3_000,
+  /** Each next window is longer, so that workers which are merely busy leave few history events. */
+  windowGrowth: 4,
+  /** What a worker has to answer that it is there. */
+  reachMs: 10_000,
+  /** A rest of the wait below this is no wait. */
+  leastWaitMs: 500,
+} as const;
+
 /** Provider failures of one model call after which the next attempt is not made. */
 export const maxModelAttempts = 6;

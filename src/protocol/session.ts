@@ -102,8 +102,18 @@ export type SessionStatus =
 export interface PendingToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** `preparing`: not started; `waiting_for_approval`; `running`: its activity is scheduled. */
-  readonly status: 'preparing' | 'waiting_for_approval' | 'running';
+  /**
+   * `preparing`: not started; `waiting_for_approval`; `running`: its activity is scheduled;
+   * `waiting_for_workspace`: no worker of its workspace took it so far.
+   */
+  readonly status: 'preparing' | 'waiting_for_approval' | 'running' | 'waiting_for_workspace';
+}
+
+/** Whom calls with the status `waiting_for_workspace` wait for. */
+export interface AwaitedWorkspace {
+  readonly workspace: string;
+  /** What a worker has to poll; it does when its config declares the workspace. */
+  readonly taskQueue: string;
 }
 
 /** Answer of the `state` query. */
@@ -123,6 +133,8 @@ export interface AgentState {
   /** The present turn of the present run; 0 when idle. */
   readonly turn: number;
   readonly pendingToolCalls: readonly PendingToolCall[];
+  /** Present while a call waits for a worker of the session's workspace. */
+  readonly awaitedWorkspace?: AwaitedWorkspace;
   readonly queues: {
     readonly steering: readonly QueuedMessageSummary[];
     readonly followUp: readonly QueuedMessageSummary[];

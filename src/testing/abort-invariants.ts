@@ -31,6 +31,7 @@ const begins: ReadonlySet<LoggedEvent['type']> = new Set([
   'turn_start',
   'tool_execution_start',
   'approval_requested',
+  'workspace_wait_start',
 ]);
 
 /** Events after the abort, up to the run's end. A run aborted before it began still takes its prompt in. */

@@ -99,11 +99,12 @@ async function create(options: TestEnvironmentOptions, closing: Closing): Promis
     namespace,
     taskQueue,
     environment,
+    servesMainQueue: true,
   });
   const ended = worker.run();
   ended.catch(() => {});
   closing.add(async () => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
+    worker.shutdown();
     await ended;
   });
 

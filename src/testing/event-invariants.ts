@@ -15,6 +15,8 @@ interface OpenRun {
   turnMessages: number[];
   readonly startedTools: Set<string>;
   readonly endedTools: Set<string>;
+  /** Calls wait for a worker of the session's workspace. */
+  waitsForWorkspace: boolean;
 }
 
 export function eventViolations({ events, messages }: SessionRecord): readonly string[] {
@@ -51,6 +53,7 @@ function openRun(): OpenRun {
     turnMessages: [],
     startedTools: new Set(),
     endedTools: new Set(),
+    waitsForWorkspace: false,
   };
 }
 
@@ -85,6 +88,15 @@ function readEvent(
       if (!run.startedTools.has(event.toolCallId)) complain(`${event.toolCallId} has no start`);
       if (run.endedTools.has(event.toolCallId)) complain(`${event.toolCallId} has ended before`);
       run.endedTools.add(event.toolCallId);
+      return;
+    case 'workspace_wait_start':
+      if (run.waitsForWorkspace) complain('the wait before it has no end');
+      if (![...run.startedTools].some((id) => isOpen(id, run))) complain('no call is executing');
+      run.waitsForWorkspace = true;
+      return;
+    case 'workspace_wait_end':
+      if (!run.waitsForWorkspace) complain('has no start');
+      run.waitsForWorkspace = false;
       return;
     case 'turn_end':
       readTurnEnd(event, run, messages, complain);
@@ -158,6 +170,7 @@ function readTurnEnd(
     complain(`names the results ${event.toolResults.join()}, not ${inTurn('toolResult').join()}`);
   }
   for (const id of run.startedTools) if (isOpen(id, run)) complain(`${id} is still executing`);
+  if (run.waitsForWorkspace) complain('calls still wait for a worker of their workspace');
 }
 
 function readAgentEnd(

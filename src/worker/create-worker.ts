@@ -1,11 +1,15 @@
-// A Temporal worker for agents: the bundled workflow, the activities of a config, and the time-outs that
-// make aborts and failovers fast.
+// The Temporal workers of one config: the bundled workflow and all activities on the main task queue, tool
+// calls on the queue of each named workspace, and the time-outs that make aborts and failovers fast.
 
 import { Worker } from '@temporalio/worker';
-import type { NativeConnection } from '@temporalio/worker';
+import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import type { WorkerConfig } from '../activities/definitions.js';
-import { defaultTaskQueue } from '../protocol/session.js';
+import type { AgentActivities } from '../protocol/activities.js';
+import { defaultTaskQueue, defaultWorkspaceName } from '../protocol/session.js';
+import { workspaceTaskQueue } from '../protocol/workspace.js';
+import { toAgentWorker } from './agent-worker.js';
+import type { AgentWorker, QueueWorker } from './agent-worker.js';
 import { bundleWorkflows } from './bundle.js';
 import { refusingStorage } from './refused-references.js';
 
@@ -14,8 +18,10 @@ export interface AgentWorkerOptions {
   readonly connection: NativeConnection;
   /** Default `default`. */
   readonly namespace?: string;
-  /** Default `holdfast`. */
+  /** The main task queue; those of named workspaces are named after it. Default `holdfast`. */
   readonly taskQueue?: string;
+  /** Serve the main task queue also where the config declares named workspaces only. */
+  readonly servesMainQueue?: boolean;
   /** Path of a workflow bundle. Default: built once and cached by content. */
   readonly bundlePath?: string;
   /** Where secrets and tools' variables are read. Default: `process.env`. */
@@ -36,28 +42,71 @@ const forceAfterGraceMs = 15_000;
 const patientSandbox = { isolateExecutionTimeout: '10 minutes' };
 
 /**
- * Creates a worker; `run()` polls until `shutdown()`.
+ * Creates a worker; `run()` polls until `shutdown()`. It serves the main task queue if its config declares the
+ * workspace `default`, and the queue of each named workspace that the config declares.
  *
  * Told to stop, it lets its activities finish within `config.shutdownGraceMs`; then model calls and retryable
  * tools go on elsewhere, and a tool that must not run twice ends with an unknown outcome.
  */
-export async function createAgentWorker(options: AgentWorkerOptions): Promise<Worker> {
+export async function createAgentWorker(options: AgentWorkerOptions): Promise<AgentWorker> {
   const { config, connection, namespace = 'default', taskQueue = defaultTaskQueue } = options;
-  return await Worker.create({
-    ...patientSandbox,
+  const activities = createActivities({ config, environment: options.environment ?? process.env });
+  // Whatever else a session does, it does on the main queue.
+  const ofWorkspaces: Pick<AgentActivities, 'callTool' | 'reachWorkspace'> = {
+    callTool: (input) => activities.callTool(input),
+    reachWorkspace: () => activities.reachWorkspace(),
+  };
+  const common = {
     connection,
     namespace,
-    taskQueue,
-    workflowBundle: { codePath: options.bundlePath ?? (await bundleWorkflows()) },
-    activities: createActivities({ config, environment: options.environment ?? process.env }),
     dataConverter: { externalStorage: refusingStorage },
     ...(options.identity === undefined ? {} : { identity: options.identity }),
     // Heartbeats carry aborts: their throttle is what an abort waits for.
     maxHeartbeatThrottleInterval: 250,
     defaultHeartbeatThrottleInterval: 250,
-    // How long a session waits for a dead worker before another takes it over, queries included.
-    stickyQueueScheduleToStartTimeout: '1 second',
     shutdownGraceTime: config.shutdownGraceMs,
     shutdownForceTime: config.shutdownGraceMs + forceAfterGraceMs,
-  });
+  };
+  const servesMainQueue = options.servesMainQueue === true || declaresMainQueue(config);
+  const queues: WorkerOptions[] = namedWorkspaces(config).map((workspace) => ({
+    ...common,
+    taskQueue: workspaceTaskQueue(taskQueue, workspace),
+    activities: ofWorkspaces,
+  }));
+  if (servesMainQueue) {
+    queues.unshift({
+      ...common,
+      ...patientSandbox,
+      taskQueue,
+      workflowBundle: { codePath: options.bundlePath ?? (await bundleWorkflows()) },
+      activities,
+      // How long a session waits for a dead worker before another takes it over, queries included.
+      stickyQueueScheduleToStartTimeout: '1 second',
+    });
+  }
+  return toAgentWorker(await createAll(queues), servesMainQueue);
+}
+
+/** Names of the workspaces that have a task queue of their own. */
+export function namedWorkspaces(config: WorkerConfig): readonly string[] {
+  return Object.keys(config.workspaces).filter((name) => name !== defaultWorkspaceName);
+}
+
+function declaresMainQueue({ workspaces }: WorkerConfig): boolean {
+  const names = Object.keys(workspaces);
+  return names.length === 0 || names.includes(defaultWorkspaceName);
+}
+
+async function createAll(queues: readonly WorkerOptions[]): Promise<readonly QueueWorker[]> {
+  const workers: QueueWorker[] = [];
+  try {
+    for (const queue of queues) {
+      workers.push({ taskQueue: queue.taskQueue, worker: await Worker.create(queue) });
+    }
+    return workers;
+  } catch (error) {
+    // One that never ran would hold the connection for ever.
+    for (const { worker } of workers) await worker.runUntil(Promise.resolve());
+    throw error;
+  }
 }

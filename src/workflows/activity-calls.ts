@@ -1,14 +1,19 @@
 // How each activity is called: time-outs, retries, summary. All are cancelled with the run and awaited
 // until they have ended, so that an abort sees what they had done.
 
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  TimeoutFailure,
+  proxyActivities,
+} from '@temporalio/workflow';
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { AgentActivities } from '../protocol/activities.js';
 import type { ToolSpec } from '../protocol/agent-definition.js';
 import { FailureType } from '../protocol/failure-types.js';
 import { cutUtf8 } from '../protocol/json.js';
 import type { JsonObject } from '../protocol/json.js';
-import { timeouts } from '../protocol/limits.js';
+import { timeouts, workspaceWaits } from '../protocol/limits.js';
 
 /** The server takes 400 bytes; a line is enough. */
 const maxSummaryBytes = 160;
@@ -29,8 +34,14 @@ function activities(options: ActivityOptions): AgentActivities {
   }) as AgentActivities;
 }
 
-/** Where an activity goes and what it is called; nothing of it in the workflow `agent`. */
-export type ActivityPlace = Pick<ActivityOptions, 'taskQueue' | 'activityId'>;
+/**
+ * Where an activity goes, what it is called, how long it may wait there; nothing of it in the workflow `agent`,
+ * unless it works in a named workspace.
+ */
+export type ActivityPlace = Pick<
+  ActivityOptions,
+  'taskQueue' | 'activityId' | 'scheduleToStartTimeout'
+>;
 
 export function agentResolver(agent: string, place: ActivityPlace): AgentActivities {
   return activities({
@@ -72,6 +83,24 @@ export function toolCaller(
     scheduleToCloseTimeout: timeouts.retryHorizon,
     retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
   });
+}
+
+/** Waits for a worker of a workspace. */
+export function workspaceReacher(workspace: string, place: ActivityPlace): AgentActivities {
+  return activities({
+    ...place,
+    summary: cutUtf8(`workspace · ${workspace}`, maxSummaryBytes),
+    startToCloseTimeout: workspaceWaits.reachMs,
+    retry: { maximumAttempts: 1 },
+  });
+}
+
+/** The time-out of an activity that no worker took in time, where that is why it failed. */
+export function lapseOf(error: unknown): TimeoutFailure | undefined {
+  if (!(error instanceof ActivityFailure)) return undefined;
+  const { cause } = error;
+  const isLapse = cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';
+  return isLapse ? cause : undefined;
 }
 
 export function isRetryable(spec: ToolSpec): boolean {

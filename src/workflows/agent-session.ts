@@ -17,7 +17,12 @@ import { Approvals } from './approvals.js';
 import { currentDetails } from './current-details.js';
 import { digestOf } from './digest.js';
 import { EventLog } from './event-log.js';
-import type { ApprovalOutcome, ExecutableCall, RunStart } from './loop-effects.js';
+import type {
+  ApprovalOutcome,
+  ExecutableCall,
+  RunStart,
+  ToolCallProgress,
+} from './loop-effects.js';
 import { createQueue, summariesOf } from './queues.js';
 import { createRememberedIds } from './remembered-ids.js';
 import { Transcript } from './transcript.js';
@@ -222,7 +227,7 @@ export class AgentSession {
     return this.#agent.definition;
   }
 
-  setToolCallStatus({ id, name }: ToolCall, status: 'preparing' | 'running' | 'done'): void {
+  setToolCallStatus({ id, name }: ToolCall, status: ToolCallProgress): void {
     if (status === 'done') this.pendingToolCalls.delete(id);
     else this.pendingToolCalls.set(id, { toolCallId: id, toolName: name, status });
   }

@@ -3,7 +3,7 @@
 import { textOf } from '../protocol/messages.js';
 import { excerpt } from '../protocol/text.js';
 import type { AgentSession } from './agent-session.js';
-import { statusOf } from './session-state.js';
+import { awaitedWorkspace, statusOf } from './session-state.js';
 
 const maxAnswerCharacters = 2_000;
 const maxTools = 10;
@@ -15,6 +15,7 @@ export function currentDetails(session: AgentSession): string {
     .map(({ toolName, status }) => `\`${excerpt(toolName, 80)}\` (${status.replaceAll('_', ' ')})`);
   if (pendingToolCalls.size > maxTools) tools.push(`${pendingToolCalls.size - maxTools} more`);
   const queued = steering.entries.length + followUp.entries.length;
+  const awaited = awaitedWorkspace(session);
   const lines = [
     `**Status:** ${statusOf(session).replaceAll('_', ' ')}`,
     ...(runScope === undefined ? [] : [`**Turn:** ${session.turns}`]),
@@ -22,6 +23,11 @@ export function currentDetails(session: AgentSession): string {
       ? []
       : [`**Model:** ${agent.models[agent.model]?.model ?? agent.model}`]),
     ...(tools.length === 0 ? [] : [`**Tools:** ${tools.join(', ')}`]),
+    ...(awaited === undefined
+      ? []
+      : [
+          `**Waiting for:** a worker of the workspace \`${awaited.workspace}\` (task queue \`${awaited.taskQueue}\`)`,
+        ]),
     ...(queued === 0 ? [] : [`**Queued:** ${queued}`]),
     `**Tokens:** ${usage.input} in, ${usage.output} out`,
     ...(session.lastError === undefined

@@ -105,6 +105,9 @@ export interface ExecutableCall {
   readonly turn: number;
 }
 
+/** What `state` shows of a call; the loop itself sets all but `waiting_for_workspace`. */
+export type ToolCallProgress = 'preparing' | 'running' | 'waiting_for_workspace' | 'done';
+
 export interface LoopLimits {
   readonly maxTurns: number;
   readonly maxTotalTokens?: number;
@@ -151,7 +154,7 @@ export interface LoopEffects {
   /** A server limit that the next turn could pass, e.g. `historyBytes`; undefined while there is room. */
   readonly exhaustedLimit: () => { readonly limit: string; readonly value: number } | undefined;
   /** Shown in `state`; the loop calls it as a call moves on. */
-  readonly toolCallStatus: (call: ToolCall, status: 'preparing' | 'running' | 'done') => void;
+  readonly toolCallStatus: (call: ToolCall, status: ToolCallProgress) => void;
   /** What a run that ends now leaves undelivered; undefined while the session stays open. */
   readonly undelivered: () => readonly QueuedMessageSummary[] | undefined;
 }

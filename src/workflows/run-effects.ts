@@ -15,13 +15,7 @@ import { historyLimits, payloadLimits } from '../protocol/limits.js';
 import { toolCallsOf, zeroUsage } from '../protocol/messages.js';
 import { abortBound, gaveUp } from './abort-bound.js';
 import type { AgentSession } from './agent-session.js';
-import {
-  agentResolver,
-  hookCaller,
-  isRetryable,
-  modelCaller,
-  toolCaller,
-} from './activity-calls.js';
+import { agentResolver, hookCaller, isRetryable, modelCaller } from './activity-calls.js';
 import { exhaustedHistory } from './exhausted-history.js';
 import { failureMessage } from './failure-message.js';
 import { hookOutcome } from './hook-outcome.js';
@@ -32,6 +26,7 @@ import { RunView } from './run-view.js';
 import { errorResult } from './tool-call-texts.js';
 import { toolFailureResult } from './tool-failure.js';
 import { withWorkflowHooks } from './workflow-hooks.js';
+import { createWorkspaceCaller } from './workspace-call.js';
 
 /** Creates the effects of one run. Call inside the run's cancellation scope, whose cancel is the abort. */
 export function createRunEffects(session: AgentSession, scope: CancellationScope): LoopEffects {
@@ -40,6 +35,7 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
   const isAborted = () => scope.consideredCancelled;
   const untilGivenUp = abortBound(scope, () => session.runScope !== scope);
   const waiting = { isAborted, untilGivenUp };
+  const callInWorkspace = createWorkspaceCaller(session, isAborted);
 
   function byReference(args: JsonObject): ByReference<JsonObject> {
     return jsonSize(args) <= payloadLimits.maxInlineArgumentsBytes
@@ -157,12 +153,12 @@ export function createRunEffects(session: AgentSession, scope: CancellationScope
 
     awaitApprovals: (calls) => session.awaitApprovals(calls),
 
-    async callTool({ call, args, message, spec }) {
+    async callTool(executable) {
+      const { call, args, message, spec } = executable;
       const room = resultRoom(message);
       try {
-        const caller = toolCaller(spec, args, session.nextActivity());
         const result = await untilGivenUp(
-          caller.callTool({
+          callInWorkspace(executable, {
             agent: input.agent,
             workspace: input.workspace,
             toolCallId: call.id,

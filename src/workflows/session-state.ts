@@ -1,10 +1,17 @@
 // The answers of the queries `state` and `response`.
 
+import { workflowInfo } from '@temporalio/workflow';
 import { utf8Length } from '../protocol/json.js';
 import { payloadLimits } from '../protocol/limits.js';
 import { textOf, toolCallsOf } from '../protocol/messages.js';
 import type { AssistantMessage } from '../protocol/messages.js';
-import type { AgentState, ResponseMessage, SessionStatus } from '../protocol/session.js';
+import type {
+  AgentState,
+  AwaitedWorkspace,
+  ResponseMessage,
+  SessionStatus,
+} from '../protocol/session.js';
+import { workspaceTaskQueue } from '../protocol/workspace.js';
 import type { AgentSession } from './agent-session.js';
 import { fitting } from './fitting.js';
 import { cutEscaped } from './json-slice.js';
@@ -22,11 +29,29 @@ export function statusOf(session: AgentSession): SessionStatus {
     return session.pendingStart === undefined ? 'idle' : 'starting';
   }
   if (session.approvals.size > 0) return 'waiting_for_approval';
+  if (isWaitingForWorkspace(session)) return 'waiting_for_workspace';
   return session.agent !== undefined ? 'running' : 'starting';
+}
+
+/** Whom a call waits for; undefined while none does. */
+export function awaitedWorkspace(session: AgentSession): AwaitedWorkspace | undefined {
+  const { workspace } = session.input;
+  if (!isWaitingForWorkspace(session)) return undefined;
+  return { workspace, taskQueue: workspaceQueueOf(session) };
+}
+
+/** Where the session's tool calls go. */
+export function workspaceQueueOf({ input, own }: AgentSession): string {
+  return workspaceTaskQueue(own?.taskQueue ?? workflowInfo().taskQueue, input.workspace);
+}
+
+function isWaitingForWorkspace({ pendingToolCalls }: AgentSession): boolean {
+  return [...pendingToolCalls.values()].some(({ status }) => status === 'waiting_for_workspace');
 }
 
 export function stateOf(session: AgentSession, names: readonly string[] = []): AgentState {
   const { input, agent, own, steering, followUp } = session;
+  const awaited = awaitedWorkspace(session);
   return {
     status: statusOf(session),
     lifetime: input.lifetime,
@@ -36,6 +61,7 @@ export function stateOf(session: AgentSession, names: readonly string[] = []): A
     runs: session.runs,
     turn: session.runScope === undefined ? 0 : session.turns,
     pendingToolCalls: pendingToolCalls(session),
+    ...(awaited === undefined ? {} : { awaitedWorkspace: awaited }),
     queues: {
       steering: summariesOf(steering.entries, shares.queue),
       followUp: summariesOf(followUp.entries, shares.queue),

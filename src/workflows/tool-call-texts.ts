@@ -2,6 +2,7 @@
 // anything was executed, because that decides what the model may safely do next.
 
 import type { ToolResult } from '../protocol/activities.js';
+import { toDurationText } from '../protocol/duration.js';
 
 export function errorResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true };
@@ -57,3 +58,29 @@ export function unknownToolText(toolName: string, known: readonly string[]): str
 
 /** The model's answer came without a preparation for this call. */
 export const unpreparedText = 'This call could not be prepared and was not executed.';
+
+export interface UnservedWorkspace {
+  readonly workspace: string;
+  readonly taskQueue: string;
+  readonly waitMs: number;
+}
+
+/** Proven: no attempt of the call was ever begun. */
+export function workspaceNotServedText(where: UnservedWorkspace): string {
+  return `Nothing was executed: ${nobodyTook(where)}`;
+}
+
+/** Only of a call that may run again. */
+export function lostWithWorkspaceText(where: UnservedWorkspace): string {
+  return `This call was begun, wholly or in part, and its result was lost with its worker: since then ${nobodyTook(where)}`;
+}
+
+function nobodyTook({ workspace, taskQueue, waitMs }: UnservedWorkspace): string {
+  return (
+    `no worker of the workspace "${workspace}" (task queue ${taskQueue}) took the call within ${toDurationText(waitMs)}. ` +
+    'Its files are out of reach until such a worker runs.'
+  );
+}
+
+export const abortedAfterLostAttemptText =
+  'Aborted. An attempt of this call was lost with its worker; it may have been executed, wholly or in part.';

@@ -48,6 +48,7 @@ const config: WorkerConfig = {
     write: tool('write'),
   },
   workspaces: { default: { name: 'default', root: '/srv/project' } },
+  workspaceWaitMs: 600_000,
   maxToolTimeoutMs: 1,
   cacheBytes: 1,
   shutdownGraceMs: 1,
@@ -160,8 +161,8 @@ describe('resolveAgent', () => {
     ],
     [
       'workspace',
-      { workspace: 'gpu' },
-      'workspace: "gpu" is not offered; this worker has default.',
+      { workspace: '../gpu' },
+      'workspace: "../gpu" is no usable name: letters, digits and . _ - only, at most 64.',
     ],
     [
       'mcpServers',

@@ -239,7 +239,7 @@ describe('resolveConfig', () => {
     [[], 'The config must be an object, not a list.'],
     [
       { model: {} },
-      'The config has the unknown field "model"; there are $schema, models, agents, tools, mcpServers, workspaces, taskQueue, maxToolTimeout, cacheBytes, shutdownGrace, toolEnvironment.',
+      'The config has the unknown field "model"; there are $schema, models, agents, tools, mcpServers, workspaces, workspaceWait, taskQueue, maxToolTimeout, cacheBytes, shutdownGrace, toolEnvironment.',
     ],
     [{ models: { default: {} } }, 'models.default.model is missing: add it, it must be a string.'],
     [{ models: { default: { model: 5 } } }, 'models.default.model must be a string, not a number.'],

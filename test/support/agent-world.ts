@@ -82,7 +82,7 @@ export async function createAgentWorld(options: AgentWorldOptions = {}): Promise
     });
     const ended = worker.run();
     const stop = async () => {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      worker.shutdown();
       await ended;
     };
     stops.push(stop);

@@ -119,7 +119,7 @@ describe('workflow input', () => {
     ['agent', { agent: 'nobody' }],
     ['model', { model: 'other' }],
     ['tools', { tools: ['bash', 'nonesuch'] }],
-    ['workspace', { workspace: 'elsewhere' }],
+    ['workspace', { workspace: 'else/where' }],
     ['systemPrompt', { agent: 'fixed', systemPrompt: 'Mine.' }],
     ['mcpServers', { mcpServers: ['weather'] }],
   ])(

@@ -40,7 +40,7 @@ export function addRunCommand(program: Command, terminal: Terminal): void {
     .option('--model <name>', 'one of the models the agent offers')
     .addOption(new Option('--thinking <level>', 'thinking level').choices([...thinkingLevels]))
     .option('--tools <names>', 'only these of its tools, separated by commas', toNames)
-    .option('--workspace <name>', "workspace from the worker's config")
+    .option('--workspace <name>', 'workspace its tools work in, on the workers that declare it')
     .option('--system <text>', "replaces the agent's system prompt")
     .option('--max-turns <n>', 'turns after which the run ends', toPositiveInteger)
     .option('--session', 'stay open for further prompts after the run')

@@ -154,6 +154,7 @@ function stateRows(state: AgentState, workflowId: string): (readonly [string, st
       'tool',
       `${toOneLine(call.toolName)} (${call.status})`,
     ]),
+    ...waitRows(state),
     ...state.pendingApprovals.map((call): [string, string] => [
       'approval',
       `${toOneLine(call.toolName)} ${toOneLine(call.args)}: ${commandName()} approve ${toShellWord(workflowId)} --call ${toShellWord(call.toolCallId)}`,
@@ -166,6 +167,17 @@ function stateRows(state: AgentState, workflowId: string): (readonly [string, st
     ...(state.lastError === undefined
       ? []
       : [['last error', toOneLine(state.lastError)] as [string, string]]),
+  ];
+}
+
+function waitRows({ awaitedWorkspace }: AgentState): (readonly [string, string])[] {
+  if (awaitedWorkspace === undefined) return [];
+  const { workspace, taskQueue } = awaitedWorkspace;
+  return [
+    [
+      'waiting for',
+      `a worker of the workspace ${toOneLine(workspace)} (task queue ${toOneLine(taskQueue)}); start one whose config declares it: holdfast worker`,
+    ],
   ];
 }
 

@@ -175,6 +175,7 @@ export function setUpCall(baseURL: string, setUp: CallSetUp = {}) {
     },
     tools: setUp.toolDefinitions ?? {},
     workspaces: {},
+    workspaceWaitMs: 600_000,
     maxToolTimeoutMs: 1000,
     cacheBytes: 1000,
     shutdownGraceMs: 1000,

@@ -52,6 +52,7 @@ export async function createActivityWorld(options: ActivityWorldOptions = {}) {
     },
     tools: Object.fromEntries(tools.map((tool) => [tool.name, tool])),
     workspaces: { default: { name: 'default', root } },
+    workspaceWaitMs: 600_000,
     maxToolTimeoutMs: 60_000,
     cacheBytes: 1_000_000,
     shutdownGraceMs: 1_000,

@@ -68,6 +68,7 @@ export function scriptedActivities(script: Script): AgentActivities {
       },
     }),
     completeChat: ({ turn }) => completeChat(script, turn),
+    reachWorkspace: async () => {},
     callTool: (call) => callTool(script, call),
     beforeToolCall: unused,
     afterToolCall: unused,
