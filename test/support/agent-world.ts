@@ -15,6 +15,8 @@ import type { ModelConfig, UserConfig } from '../../src/config/index.js';
 import type { ReportedEvent } from '../../src/protocol/events.js';
 import type { Message } from '../../src/protocol/messages.js';
 import { findViolations } from '../../src/testing/invariants.js';
+import { recordSession } from '../../src/testing/record-session.js';
+import type { RecordedRun } from '../../src/testing/record-session.js';
 import type { SessionRecord } from '../../src/testing/session-record.js';
 import { startScriptedModel } from '../../src/testing/scripted-model.js';
 import type { Script, ScriptedModel } from '../../src/testing/scripted-model.js';
@@ -130,17 +132,13 @@ export async function messagesOf(run: Pick<AgentRun, 'messages'>): Promise<Messa
   return messages;
 }
 
-type AnyRun = Pick<AgentRun, 'workflowId' | 'loggedEvents' | 'messages' | 'state'>;
-
 /** The breaches of the invariants by a session, replay of its history included. */
 export async function violationsOf(
   world: Pick<AgentWorld, 'client'>,
-  run: AnyRun,
+  run: RecordedRun,
   expected: Partial<SessionRecord> = {},
 ): Promise<readonly string[]> {
-  const events = await eventsOf(run);
-  const messages = await messagesOf(run);
-  const { queues, undelivered, status } = await run.state();
+  const record = await recordSession(run);
   const history = await world.client.temporal.workflow.getHandle(run.workflowId).fetchHistory();
   await Worker.runReplayHistory(
     {
@@ -150,6 +148,5 @@ export async function violationsOf(
     history,
     run.workflowId,
   );
-  const queued = status === 'closed' ? undelivered : [...queues.steering, ...queues.followUp];
-  return findViolations({ events, messages, queued, ...expected });
+  return findViolations({ ...record, ...expected });
 }

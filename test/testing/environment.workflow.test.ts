@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/config/index.js';
@@ -208,6 +208,22 @@ describe('createTestEnvironment', () => {
       expect(messages[2]).toMatchObject({ content: [{ text: `notes.txt\n${workspace}` }] });
     }
     expect(existsSync(workspace)).toBe(false);
+  });
+
+  test('serves named workspaces too, each in a folder of its own', async () => {
+    await using environment = await createTestEnvironment({
+      address,
+      config: { workspaces: { default: { root: '.' }, site: { root: '/srv/site' } } },
+      script: [
+        reply.toolCalls([{ name: 'bash', arguments: { command: 'pwd' } }]),
+        reply.text('That is it.'),
+      ],
+    });
+    const run = await environment.client.start({ prompt: 'Where?', workspace: 'site' });
+    await run.result();
+    const { messages } = await recordSession(run);
+    const site = join(dirname(environment.workspace), 'site');
+    expect(messages[2]).toMatchObject({ content: [{ text: site }] });
   });
 
   test('wires the scripted model as every model of the config, and gives it no key', async () => {
