@@ -8,6 +8,7 @@ export type {
   ToolOptions,
   UserConfig,
   WorkspaceConfig,
+  ZodSchema,
 } from './config/index.js';
 export type {
   AgentHooks,

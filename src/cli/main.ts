@@ -1,9 +1,14 @@
 #!/usr/bin/env node
 // The entry of the command `holdfast`.
 
-import { createProgram } from './program.js';
-import { createTerminal } from './terminal.js';
-import { toErrorSentence } from './error-sentence.js';
+import * as nodeModule from 'node:module';
+
+// From Node 22 on, compiled code is kept between starts. What is imported before this line is not.
+(nodeModule as { readonly enableCompileCache?: () => unknown }).enableCompileCache?.();
+
+const { createProgram } = await import('./program.js');
+const { createTerminal } = await import('./terminal.js');
+const { toErrorSentence } = await import('./error-sentence.js');
 
 const terminal = createTerminal();
 try {

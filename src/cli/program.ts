@@ -1,5 +1,6 @@
 // The command line's commands. They parse and print; what they do is in client, worker and dev-server.
 
+import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { addControlCommands } from './commands/control.js';
 import { addRunCommand } from './commands/run.js';
@@ -11,6 +12,7 @@ import type { Terminal } from './terminal.js';
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('holdfast')
     .description('A durable LLM agent on Temporal')
+    .version(packageVersion(), '--version', 'print the version')
     .helpCommand(false)
     .showHelpAfterError('(`--help` shows what is possible)')
     .addHelpText(
@@ -27,4 +29,9 @@ export function createProgram(terminal: Terminal): Command {
   addControlCommands(program, terminal);
   addWatchCommands(program, terminal);
   return program;
+}
+
+function packageVersion(): string {
+  const manifest = createRequire(import.meta.url)('../../package.json') as { version: string };
+  return manifest.version;
 }

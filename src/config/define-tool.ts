@@ -31,22 +31,35 @@ export interface ToolOptions<Arguments> {
 }
 
 /**
+ * A schema of zod 4, as far as types go: those of two releases of zod are not assignable to each other, and
+ * users have a zod of their own.
+ */
+export interface ZodSchema {
+  readonly _zod: { readonly output: unknown };
+}
+
+/**
  * Defines a tool. With a zod schema `execute` gets what the schema makes of the arguments: typed, with
  * defaults filled in and transforms applied.
  */
-export function defineTool<Schema extends z.ZodType>(
-  options: ToolOptions<z.output<Schema>> & { readonly parameters: Schema },
+export function defineTool<Schema extends ZodSchema>(
+  options: ToolOptions<Schema['_zod']['output']> & { readonly parameters: Schema },
 ): ToolDefinition;
 export function defineTool(
   options: ToolOptions<JsonObject> & { readonly parameters: JsonObject },
 ): ToolDefinition;
 export function defineTool(
   // The overloads see to it that the arguments' type is that of the parameters.
-  options: ToolOptions<never> & { readonly parameters: z.ZodType | JsonObject },
+  options: ToolOptions<never> & { readonly parameters: ZodSchema | JsonObject },
 ): ToolDefinition {
   const { parameters, timeout, execute, ...rest } = options;
   const name = JSON.stringify(options.name);
   const run = execute as ToolOptions<unknown>['execute'];
+  if (isZod3Schema(parameters)) {
+    throw new TypeError(
+      `Tool ${name}: its parameters are a schema of zod 3; make them with zod 4, or write JSON schema.`,
+    );
+  }
   return {
     ...rest,
     ...(timeout === undefined ? {} : { timeoutMs: checkedTimeout(timeout, name) }),
@@ -63,14 +76,18 @@ function checkedTimeout(timeout: Duration, name: string): number {
   return toMilliseconds(timeout);
 }
 
-function isZodSchema(parameters: z.ZodType | JsonObject): parameters is z.ZodType {
+function isZodSchema(parameters: ZodSchema | JsonObject): parameters is ZodSchema {
   return '_zod' in parameters;
 }
 
-function toJsonSchema(schema: z.ZodType, name: string): JsonObject {
+function isZod3Schema(parameters: ZodSchema | JsonObject): boolean {
+  return !isZodSchema(parameters) && '_def' in parameters && 'safeParse' in parameters;
+}
+
+function toJsonSchema(schema: ZodSchema, name: string): JsonObject {
   let converted: unknown;
   try {
-    converted = z.toJSONSchema(schema, { io: 'input', target: 'draft-7' });
+    converted = z.toJSONSchema(schema as z.ZodType, { io: 'input', target: 'draft-7' });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new TypeError(`Tool ${name}: its parameters have no JSON schema: ${reason}.`, {
@@ -82,8 +99,8 @@ function toJsonSchema(schema: z.ZodType, name: string): JsonObject {
   return parameters;
 }
 
-async function parsed(schema: z.ZodType, args: JsonObject): Promise<unknown> {
-  const result = await schema.safeParseAsync(args);
+async function parsed(schema: ZodSchema, args: JsonObject): Promise<unknown> {
+  const result = await (schema as z.ZodType).safeParseAsync(args);
   if (result.success) return result.data;
   throw new Error(`Invalid arguments:\n${z.prettifyError(result.error)}`);
 }

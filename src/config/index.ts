@@ -2,7 +2,7 @@
 
 export { ConfigError } from './config-error.js';
 export { defineTool } from './define-tool.js';
-export type { ToolOptions } from './define-tool.js';
+export type { ToolOptions, ZodSchema } from './define-tool.js';
 export { configFileNames, loadConfig } from './load-config.js';
 export type { LoadConfigOptions, LoadedConfig } from './load-config.js';
 export { agentNames, modelsWithoutKey, resolveConfig } from './resolve-config.js';

@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createJiti } from 'jiti';
 import { createBuiltInTools } from '../activities/tools/index.js';
 import { ConfigError } from './config-error.js';
 import { resolveConfig } from './resolve-config.js';
@@ -83,14 +83,43 @@ async function readJson(file: string): Promise<unknown> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
+/**
+ * A config may import from `holdfast` and `zod` wherever it lies: the package's front door is the one that
+ * runs here, and where no zod is installed for the config it is ours.
+ */
 async function readModule(file: string): Promise<unknown> {
-  // A config may import from 'holdfast' wherever it lies.
-  const holdfast = fileURLToPath(new URL('./index.js', import.meta.url));
+  // Loaded only for this: most of what reads a config file is the compiler.
+  const { createJiti } = await import('jiti');
   const jiti = createJiti(import.meta.url, {
     moduleCache: false,
     interopDefault: false,
-    alias: { holdfast: existsSync(holdfast) ? holdfast : holdfast.replace(/js$/, 'ts') },
+    // The installed package's other doors share its modules.
+    nativeModules: ['holdfast'],
+    virtualModules: {
+      holdfast: await import('../index.js'),
+      ...(hasPackage('zod', file) ? {} : { zod: await import('zod') }),
+    },
+    alias: {
+      'holdfast/worker': door('../worker/index.js'),
+      'holdfast/workflow': door('../workflows/library.js'),
+      'holdfast/testing': door('../testing/index.js'),
+    },
   });
   const exported = await jiti.import<{ default?: unknown }>(file);
   return exported.default;
+}
+
+function hasPackage(name: string, file: string): boolean {
+  try {
+    createRequire(file).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** In a checkout the sources are TypeScript. */
+function door(path: string): string {
+  const file = fileURLToPath(new URL(path, import.meta.url));
+  return existsSync(file) ? file : file.replace(/js$/, 'ts');
 }

@@ -1,9 +1,11 @@
 // The bundle of the workflow code, built once and kept by content.
 //
 // Its key is everything that goes into it: the sources of the workflows and of the contract, the versions
-// of what they import, and how it is built. A worker that finds the key's file starts without webpack.
+// of what they import, and how it is built. A worker that finds the key's file starts without webpack: the
+// package brings the bundle of its own workflows, a checkout keeps in a cache what it has built.
 
 import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, relative, sep } from 'node:path';
@@ -22,9 +24,13 @@ export interface BundleWorkflowsOptions {
 }
 
 const packageDirectory = fileURLToPath(new URL('../..', import.meta.url));
+/** Whether this is the package of someone's project, and no checkout. */
+const isInstalled = packageDirectory.split(sep).includes('node_modules');
 const ownWorkflows = fileURLToPath(new URL('../workflows', import.meta.url));
 const contract = fileURLToPath(new URL('../protocol', import.meta.url));
 const optimization = { providedExports: true, usedExports: true, concatenateModules: true };
+/** Where the package has the bundle of its own workflows; a checkout has no such folder. */
+export const prebuiltDirectory = fileURLToPath(new URL('../bundle', import.meta.url));
 const unusedAfterMs = 7 * 24 * 3_600_000;
 
 /**
@@ -35,8 +41,11 @@ const unusedAfterMs = 7 * 24 * 3_600_000;
 export async function bundleWorkflows(options: BundleWorkflowsOptions = {}): Promise<string> {
   const workflowsPath = options.workflowsPath ?? ownWorkflows;
   const key = await contentKey([workflowsPath, ...(options.importedPaths ?? [contract])]);
+  const name = `workflows-${key}.js`;
+  const prebuilt = join(prebuiltDirectory, name);
+  if (existsSync(prebuilt)) return prebuilt;
   const directory = await firstWritable(options.cacheDirectories ?? defaultCacheDirectories());
-  const path = join(directory, `workflows-${key}.js`);
+  const path = join(directory, name);
   if (await touch(path)) return path;
 
   const code = await build(workflowsPath);
@@ -58,12 +67,18 @@ async function build(workflowsPath: string): Promise<string> {
       webpackConfigHook: (config) => ({
         ...config,
         optimization: { ...config.optimization, ...optimization },
+        output: { ...config.output, devtoolModuleFilenameTemplate: toShownPath },
       }),
     });
     return code;
   } catch (error) {
     throw new Error(`The workflow code could not be bundled. ${log.text}`, { cause: error });
   }
+}
+
+/** What stack traces call a file: one of the package by its path there, wherever the bundle was built. */
+function toShownPath({ absoluteResourcePath: path }: { absoluteResourcePath: string }): string {
+  return path.startsWith(packageDirectory) ? relative(packageDirectory, path) : path;
 }
 
 /** Webpack's errors reach the caller in the exception; its progress reaches nobody. */
@@ -82,10 +97,10 @@ class ErrorLog implements Logger {
 }
 
 function defaultCacheDirectories(): readonly string[] {
-  return [
-    join(packageDirectory, 'node_modules', '.cache', 'holdfast'),
-    join(envPaths('holdfast', { suffix: '' }).cache, 'workflows'),
-  ];
+  const ofUser = join(envPaths('holdfast', { suffix: '' }).cache, 'workflows');
+  return isInstalled
+    ? [ofUser]
+    : [join(packageDirectory, 'node_modules', '.cache', 'holdfast'), ofUser];
 }
 
 async function contentKey(directories: readonly string[]): Promise<string> {

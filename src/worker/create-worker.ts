@@ -3,7 +3,6 @@
 
 import { Worker } from '@temporalio/worker';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
-import { createActivities } from '../activities/index.js';
 import type { WorkerConfig } from '../activities/definitions.js';
 import type { AgentActivities } from '../protocol/activities.js';
 import { defaultTaskQueue, defaultWorkspaceName } from '../protocol/session.js';
@@ -11,6 +10,7 @@ import { workspaceTaskQueue } from '../protocol/workspace.js';
 import { toAgentWorker } from './agent-worker.js';
 import type { AgentWorker, QueueWorker } from './agent-worker.js';
 import { bundleWorkflows } from './bundle.js';
+import { loadActivities } from './late-activities.js';
 import { refusingStorage } from './refused-references.js';
 
 export interface AgentWorkerOptions {
@@ -50,7 +50,8 @@ const patientSandbox = { isolateExecutionTimeout: '10 minutes' };
  */
 export async function createAgentWorker(options: AgentWorkerOptions): Promise<AgentWorker> {
   const { config, connection, namespace = 'default', taskQueue = defaultTaskQueue } = options;
-  const activities = createActivities({ config, environment: options.environment ?? process.env });
+  const environment = options.environment ?? process.env;
+  const { activities, loaded } = loadActivities({ config, environment });
   // Whatever else a session does, it does on the main queue.
   const ofWorkspaces: Pick<AgentActivities, 'callTool' | 'reachWorkspace'> = {
     callTool: (input) => activities.callTool(input),
@@ -84,7 +85,7 @@ export async function createAgentWorker(options: AgentWorkerOptions): Promise<Ag
       stickyQueueScheduleToStartTimeout: '1 second',
     });
   }
-  return toAgentWorker(await createAll(queues), servesMainQueue);
+  return toAgentWorker(await createAll(queues, loaded), servesMainQueue);
 }
 
 /** Names of the workspaces that have a task queue of their own. */
@@ -97,12 +98,16 @@ function declaresMainQueue({ workspaces }: WorkerConfig): boolean {
   return names.length === 0 || names.includes(defaultWorkspaceName);
 }
 
-async function createAll(queues: readonly WorkerOptions[]): Promise<readonly QueueWorker[]> {
+async function createAll(
+  queues: readonly WorkerOptions[],
+  loaded: Promise<unknown>,
+): Promise<readonly QueueWorker[]> {
   const workers: QueueWorker[] = [];
   try {
     for (const queue of queues) {
       workers.push({ taskQueue: queue.taskQueue, worker: await Worker.create(queue) });
     }
+    await loaded;
     return workers;
   } catch (error) {
     // One that never ran would hold the connection for ever.

@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { describe, expect, test } from 'vitest';
+import { commandName } from '../../src/cli/command-name.js';
 import { toInput } from '../../src/cli/commands/run.js';
 import { describeDelivery } from '../../src/cli/deliver.js';
 import { exitCodeOf } from '../../src/cli/follow-run.js';
@@ -49,6 +50,19 @@ describe('the command line', () => {
         expect.arrayContaining(['--json']),
       ]);
     }
+  });
+});
+
+describe('commandName', () => {
+  test.each([
+    ['holdfast', 'npm run -s holdfast --', 'npx holdfast'],
+    ['npx', 'holdfast', 'npx holdfast'],
+    ['start', 'holdfast', 'npx holdfast'],
+    [undefined, 'holdfast', 'holdfast'],
+  ])('run by npm as %s: %s in a checkout, %s when installed', (script, inCheckout, installed) => {
+    const environment = { npm_lifecycle_event: script };
+    expect(commandName(environment, false)).toBe(inCheckout);
+    expect(commandName(environment, true)).toBe(installed);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import { z as zod3 } from 'zod/v3';
 import type { ToolContext } from '../../src/activities/definitions.js';
 import { defineTool } from '../../src/config/index.js';
 import type { JsonObject } from '../../src/protocol/json.js';
@@ -79,5 +80,12 @@ describe('defineTool', () => {
     expect(() => defineTool({ ...tool, parameters: { type: 'object' }, timeout: 'soon' })).toThrow(
       'Tool "calendar": timeout: expected milliseconds or a text like "30 minutes"',
     );
+  });
+
+  test('a schema of zod 3 is an error that says so', () => {
+    const parameters = zod3.object({}) as never;
+    expect(() =>
+      defineTool({ name: 'old', description: 'Is old', parameters, execute: () => 'ok' }),
+    ).toThrow('Tool "old": its parameters are a schema of zod 3; make them with zod 4');
   });
 });

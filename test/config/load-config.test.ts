@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/index.js';
+import { AgentClient } from '../../src/index.js';
 
 let directory: string;
 
@@ -42,6 +43,24 @@ describe('loadConfig', () => {
     expect(config.agents['default']?.systemPrompt).toBe('From TypeScript');
     expect(config.agents['default']?.hooks.shouldStopAfterTurn).toBeTypeOf('function');
     expect(config.tools['deploy']?.execute({}, {} as never)).toBe('deployed');
+  });
+
+  test('what a config imports from holdfast is what runs, and zod is ours where it has none', async () => {
+    await write(
+      'holdfast.config.ts',
+      `import { AgentClient, defineTool } from 'holdfast';
+      import { startScriptedModel } from 'holdfast/testing';
+      import { z } from 'zod';
+      const parameters = z.object({ of: z.string() });
+      const values: { [name: string]: unknown } = { AgentClient, startScriptedModel };
+      const execute = ({ of }: { of: string }) => values[of] as never;
+      export default { tools: [defineTool({ name: 'value', description: 'A value', parameters, execute })] };`,
+    );
+    const { config } = await load();
+    const value = (of: string) => config.tools['value']?.execute({ of }, {} as never);
+    expect(await value('AgentClient')).toBe(AgentClient);
+    expect(await value('startScriptedModel')).toBeTypeOf('function');
+    await expect(value(1 as never)).rejects.toThrow(/Invalid arguments/);
   });
 
   test.each([
