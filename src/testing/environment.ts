@@ -16,7 +16,7 @@ import { createAgentWorker } from '../worker/create-worker.js';
 import { startScriptedModel } from './scripted-model.js';
 import type { Script, ScriptedModel } from './scripted-model.js';
 import { startTestServer } from './test-server.js';
-import type { TestServerOptions } from './test-server.js';
+import type { TestServerOptions } from './test-server-options.js';
 import { TimeSkippingClient } from './time-skipping-client.js';
 
 export interface TestEnvironmentOptions extends TestServerOptions {

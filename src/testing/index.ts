@@ -2,7 +2,7 @@
 
 export { createTestEnvironment } from './environment.js';
 export type { TestEnvironment, TestEnvironmentOptions } from './environment.js';
-export type { TestServerOptions } from './test-server.js';
+export type { TestServerOptions } from './test-server-options.js';
 export { findViolations } from './invariants.js';
 export { recordSession } from './record-session.js';
 export type { RecordedRun } from './record-session.js';

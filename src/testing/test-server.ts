@@ -5,15 +5,7 @@ import type * as TemporalTesting from '@temporalio/testing';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { ensureTemporalCli, ensureTestServer, serverSettings } from '../dev-server/index.js';
 import { installQuietRuntime } from './quiet-runtime.js';
-
-export interface TestServerOptions {
-  /** Whether the server skips time. Default: a local one, where an hour takes an hour. */
-  readonly timeSkipping?: boolean | undefined;
-  /** `host:port` of a server that runs already; none is started. */
-  readonly address?: string | undefined;
-  /** Told, line by line, when an executable has to be downloaded. Default: to stderr. */
-  readonly log?: ((line: string) => void) | undefined;
-}
+import type { TestServerOptions } from './test-server-options.js';
 
 export async function startTestServer(
   options: TestServerOptions,

@@ -2,11 +2,17 @@
 
 import { AgentClient, defineConfig, defineTool } from 'holdfast';
 import type { AgentRun, AgentRunResult, AgentSessionResult, UserConfig } from 'holdfast';
-import { findViolations, reply, startScriptedModel } from 'holdfast/testing';
+import {
+  createTestEnvironment,
+  findViolations,
+  recordSession,
+  reply,
+  startScriptedModel,
+} from 'holdfast/testing';
 import type { ScriptedModel } from 'holdfast/testing';
 import { NativeConnection, bundleWorkflows, createAgentWorker, loadConfig } from 'holdfast/worker';
-import { agent, runAgentLoop } from 'holdfast/workflow';
-import type { LoopEffects } from 'holdfast/workflow';
+import { agent, createAgent, runAgentLoop } from 'holdfast/workflow';
+import type { AgentOptions, LoopEffects } from 'holdfast/workflow';
 import { z } from 'zod';
 
 type Same<A, B> =
@@ -58,11 +64,18 @@ export async function served(): Promise<void> {
 }
 
 export async function tested(): Promise<ScriptedModel> {
-  const violations: string[] = findViolations({ events: [], messages: [] });
+  await using environment = await createTestEnvironment({ config, script: [reply.text('Hi')] });
+  const run = await environment.client.start('Go');
+  await run.result();
+  const violations: string[] = findViolations(await recordSession(run));
   return startScriptedModel([reply.text(violations.join())]);
 }
 
-export const own: { readonly loop: typeof runAgentLoop; readonly whole: typeof agent } = {
+export async function own(options: AgentOptions): Promise<unknown> {
+  return createAgent(options);
+}
+
+export const parts: { readonly loop: typeof runAgentLoop; readonly whole: typeof agent } = {
   loop: (start, settings, effects: LoopEffects) => runAgentLoop(start, settings, effects),
   whole: agent,
 };
