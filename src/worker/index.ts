@@ -11,6 +11,7 @@ export type {
   UserConfig,
 } from '../config/index.js';
 export type { WorkerConfig } from '../activities/definitions.js';
+export type { AgentWorker } from './agent-worker.js';
 export { bundleWorkflows } from './bundle.js';
 export type { BundleWorkflowsOptions } from './bundle.js';
 export { createAgentWorker } from './create-worker.js';

@@ -49,17 +49,15 @@ describe('loadConfig', () => {
     await write(
       'holdfast.config.ts',
       `import { AgentClient, defineTool } from 'holdfast';
-      import { startScriptedModel } from 'holdfast/testing';
       import { z } from 'zod';
       const parameters = z.object({ of: z.string() });
-      const values: { [name: string]: unknown } = { AgentClient, startScriptedModel };
+      const values: { [name: string]: unknown } = { AgentClient };
       const execute = ({ of }: { of: string }) => values[of] as never;
       export default { tools: [defineTool({ name: 'value', description: 'A value', parameters, execute })] };`,
     );
     const { config } = await load();
     const value = (of: string) => config.tools['value']?.execute({ of }, {} as never);
     expect(await value('AgentClient')).toBe(AgentClient);
-    expect(await value('startScriptedModel')).toBeTypeOf('function');
     await expect(value(1 as never)).rejects.toThrow(/Invalid arguments/);
   });
 

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { appendFile, cp, readdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
@@ -105,8 +105,13 @@ describe('the package', () => {
     expect(existsSync(join(installed.home, '.cache', 'holdfast'))).toBe(false);
   });
 
-  test('a program makes a worker and a client from it', async () => {
-    const args = ['library.mjs', address, randomUUID()];
+  test('a program makes a worker and a client from it, with a config that no packages are installed for', async () => {
+    const file = join(installed.home, 'holdfast.config.ts');
+    await cp(join(installed.directory, 'holdfast.config.ts'), file);
+    const doors =
+      "import 'holdfast/testing'; import 'holdfast/worker'; import 'holdfast/workflow';";
+    await appendFile(file, doors);
+    const args = ['library.mjs', address, randomUUID(), file];
     expect(await installed.run('node', args, environment())).toBe('Found: 3 notes have tide.\n');
   });
 

@@ -1,17 +1,19 @@
-// A worker and a client in one program, made by the library alone. Prints the answer.
+// A worker and a client in one program, made by the library alone, with the config that is named. Prints
+// the answer.
 
 import { AgentClient } from 'holdfast';
 import { NativeConnection, createAgentWorker, loadConfig } from 'holdfast/worker';
 
-const [address, taskQueue] = process.argv.slice(2);
-const { config } = await loadConfig();
+const [address, taskQueue, file] = process.argv.slice(2);
+const { config } = await loadConfig(file);
 const connection = await NativeConnection.connect({ address });
 const worker = await createAgentWorker({ config, connection, taskQueue });
-await worker.runUntil(async () => {
-  const client = await AgentClient.connect({ address, taskQueue });
-  const run = await client.start('Look for the tide');
-  const { response } = await run.result();
-  console.log(response?.content);
-  await client.close();
-});
+const ended = worker.run();
+const client = await AgentClient.connect({ address, taskQueue });
+const run = await client.start('Look for the tide');
+const { response } = await run.result();
+console.log(response?.content);
+await client.close();
+worker.shutdown();
+await ended;
 await connection.close();
