@@ -5,7 +5,8 @@ import { inspect } from 'node:util';
 import { IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 
-const expected = /^(Activity|Workflow) failed|heartbeat details may be lost|No workflows registered/;
+const expected =
+  /^(Activity|Workflow) failed|heartbeat details may be lost|No workflows registered/;
 
 /** Does nothing where the process has a runtime already: whoever installed it wants it so. */
 export function installQuietRuntime(): void {

@@ -42,16 +42,17 @@ const environment = () => ({
 });
 
 describe('the package', () => {
-  test('holds what is built and the documents, and no tests', () => {
+  test('holds what is built, the documents and the examples, and no tests', () => {
     const { files, size, unpackedSize } = installed.packed;
     const paths = files.map(({ path }) => path);
-    expect(paths.filter((path) => !/^(dist|docs)\//.test(path)).toSorted()).toEqual([
+    expect(paths.filter((path) => !/^(dist|docs|examples)\//.test(path)).toSorted()).toEqual([
       'LICENSE',
       'README.md',
       'package.json',
     ]);
-    expect(paths.filter((path) => /test\.|\/demo\/|[^d]\.ts$/.test(path))).toEqual([]);
-    expect(paths.filter((path) => path.startsWith('dist/bundle/'))).toHaveLength(1);
+    const built = paths.filter((path) => path.startsWith('dist/'));
+    expect(built.filter((path) => /test\.|\/demo\/|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+    expect(built.filter((path) => path.startsWith('dist/bundle/'))).toHaveLength(1);
     expect(files.find(({ path }) => path === 'dist/cli/main.js')?.mode).toBe(0o755);
     expect(size).toBeLessThan(2_000_000);
     expect(unpackedSize).toBeLessThan(8_000_000);
