@@ -75,8 +75,8 @@ export class EventPrinter {
         const workspace = toOneLine(event.workspace);
         return this.#line(
           yellow(
-            `Waiting for a worker of the workspace ${workspace} (task queue ${toOneLine(event.taskQueue)}), at most ${toDuration(event.waitMs)}. ` +
-              'Start one whose config declares it: `holdfast worker`.',
+            `Waiting for a worker of the workspace ${workspace}, at most ${toDuration(event.waitMs)}. ` +
+              `Start one whose config declares it: ${commandName()} worker.`,
           ),
         );
       }

@@ -80,8 +80,6 @@ export type AgentEvent =
   | {
       readonly type: 'workspace_wait_start';
       readonly workspace: string;
-      /** What such a worker polls. */
-      readonly taskQueue: string;
       /** The longest a call waits. */
       readonly waitMs: number;
     }

@@ -59,25 +59,19 @@ export function unknownToolText(toolName: string, known: readonly string[]): str
 /** The model's answer came without a preparation for this call. */
 export const unpreparedText = 'This call could not be prepared and was not executed.';
 
-export interface UnservedWorkspace {
-  readonly workspace: string;
-  readonly taskQueue: string;
-  readonly waitMs: number;
-}
-
 /** Proven: no attempt of the call was ever begun. */
-export function workspaceNotServedText(where: UnservedWorkspace): string {
-  return `Nothing was executed: ${nobodyTook(where)}`;
+export function workspaceNotServedText(workspace: string, waitMs: number): string {
+  return `Nothing was executed: ${nobodyTook(workspace, waitMs)}`;
 }
 
 /** Only of a call that may run again. */
-export function lostWithWorkspaceText(where: UnservedWorkspace): string {
-  return `This call was begun, wholly or in part, and its result was lost with its worker: since then ${nobodyTook(where)}`;
+export function lostWithWorkspaceText(workspace: string, waitMs: number): string {
+  return `This call was begun, wholly or in part, and its result was lost with its worker: since then ${nobodyTook(workspace, waitMs)}`;
 }
 
-function nobodyTook({ workspace, taskQueue, waitMs }: UnservedWorkspace): string {
+function nobodyTook(workspace: string, waitMs: number): string {
   return (
-    `no worker of the workspace "${workspace}" (task queue ${taskQueue}) took the call within ${toDurationText(waitMs)}. ` +
+    `no worker of the workspace "${workspace}" took the call within ${toDurationText(waitMs)}. ` +
     'Its files are out of reach until such a worker runs.'
   );
 }

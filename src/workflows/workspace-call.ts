@@ -43,12 +43,14 @@ export function createWorkspaceCaller(
   return async ({ call, spec, args }, input) => {
     const waitMs = session.resolved().workspaceWaitMs ?? workspaceWaits.waitMs;
     const lastOfferAt = Date.now() + toMilliseconds(timeouts.retryHorizon);
-    let windowMs = Math.min(workspaceWaits.firstWindowMs, waitMs);
+    const { firstWindowMs, windowGrowth } = workspaceWaits;
     let leftMs = waitMs;
     /** An attempt of a call that may run again was lost with its worker. */
     let wasBegun = false;
     try {
-      for (;;) {
+      for (let offers = 0; ; offers++) {
+        const longestMs = Math.min(waitMs, Math.max(leftMs, firstWindowMs));
+        const windowMs = Math.min(firstWindowMs * windowGrowth ** offers, longestMs);
         try {
           const place = session.nextActivity();
           const offer = { ...place, taskQueue, scheduleToStartTimeout: windowMs };
@@ -66,10 +68,9 @@ export function createWorkspaceCaller(
         const wait = await waits.untilServed(call, leftMs - windowMs, waitMs);
         if (wait.kind === 'over') {
           const text = wasBegun ? lostWithWorkspaceText : workspaceNotServedText;
-          return errorResult(text({ workspace, taskQueue, waitMs }));
+          return errorResult(text(workspace, waitMs));
         }
         leftMs = wait.leftMs;
-        windowMs = Math.min(windowMs * workspaceWaits.windowGrowth, waitMs);
       }
     } catch (error) {
       if (!wasBegun || !isCancellation(error)) throw error;

@@ -52,8 +52,7 @@ export function createWorkspaceWaits(session: AgentSession, taskQueue: string): 
       if (leftMs < workspaceWaits.leastWaitMs) return { kind: 'over' };
       session.setToolCallStatus(call, 'waiting_for_workspace');
       waiting += 1;
-      if (waiting === 1)
-        session.emit({ type: 'workspace_wait_start', workspace, taskQueue, waitMs });
+      if (waiting === 1) session.emit({ type: 'workspace_wait_start', workspace, waitMs });
       let reached = false;
       try {
         const outcome = await wait(leftMs);

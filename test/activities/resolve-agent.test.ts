@@ -138,6 +138,25 @@ describe('resolveAgent', () => {
     expect(await resolve({ ...input, known, tools: ['read'] })).toMatchObject({ kind: 'resolved' });
   });
 
+  test('a named workspace may be served by other workers; the default one must be declared', async () => {
+    expect(await resolved({ workspace: 'elsewhere' })).toEqual(await resolved());
+    const resolveElsewhere = createResolveAgent({ ...config, workspaces: {} });
+    await expect(resolveElsewhere(input)).rejects.toThrow(
+      'workspace: "default" is not offered; this worker has none.',
+    );
+    expect(await resolveElsewhere({ ...input, workspace: 'elsewhere' })).toMatchObject({
+      kind: 'resolved',
+    });
+  });
+
+  test('tells how long to wait for a named workspace where that is not the default', async () => {
+    const resolvePatiently = createResolveAgent({ ...config, workspaceWaitMs: 3_600_000 });
+    expect(await resolvePatiently({ ...input, workspace: 'gpu' })).toMatchObject({
+      agent: { workspaceWaitMs: 3_600_000 },
+    });
+    expect(await resolvePatiently(input)).toEqual(await resolve(input));
+  });
+
   test.each<[string, Partial<ResolveAgentInput>, string]>([
     [
       'agent',

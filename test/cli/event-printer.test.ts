@@ -52,6 +52,24 @@ describe('EventPrinter', () => {
     ).toBe('A false\n(starting over)\nA right one\n');
   });
 
+  test('a wait for a workspace says which worker to start, and how it ended', () => {
+    const start = {
+      type: 'workspace_wait_start',
+      workspace: 'left',
+      waitMs: 600_000,
+    };
+    const end = (reached: boolean) => ({ type: 'workspace_wait_end', workspace: 'left', reached });
+    expect(printed([start, end(true), start, end(false)])).toBe(
+      [
+        'Waiting for a worker of the workspace left, at most 10 min. Start one whose config declares it: holdfast worker.',
+        'A worker of the workspace is there.',
+        'Waiting for a worker of the workspace left, at most 10 min. Start one whose config declares it: holdfast worker.',
+        'The wait for it is over.',
+        '',
+      ].join('\n'),
+    );
+  });
+
   test('tool calls are one line each, cut to the terminal', () => {
     const text = printed(
       [

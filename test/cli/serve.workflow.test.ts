@@ -1,7 +1,7 @@
 // `holdfast dev` and `holdfast worker` as real processes, with a scripted model behind a real socket.
 
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -191,6 +191,47 @@ describe('holdfast worker', () => {
     await said(worker, /task queue from-the-config\./);
     worker.child.kill('SIGTERM');
     expect(await worker.exit).toBe(0);
+  });
+
+  test('says which queues it serves; a run waits, and says so, until a worker of its workspace is there', async () => {
+    await scripted([
+      reply.toolCalls([{ name: 'bash', arguments: { command: 'echo x > made' } }]),
+      reply.text('Done'),
+    ]);
+    const taskQueue = randomUUID();
+    const left = `${taskQueue}/workspace/left`;
+    await mkdir(join(directory, 'files'));
+    const config = { taskQueue, workspaces: { left: { root: 'files' } } };
+    await writeFile(join(directory, 'left.json'), JSON.stringify(config));
+    const server = { TEMPORAL_ADDRESS: address };
+    const main = holdfast(['worker', '--task-queue', taskQueue], server);
+    await said(main, new RegExp(`task queue ${taskQueue}\\.\n`));
+    const start = [
+      'run',
+      'Go',
+      '--id',
+      taskQueue,
+      '--workspace',
+      'left',
+      '--task-queue',
+      taskQueue,
+    ];
+    const run = holdfast(start, server);
+    await said(run, /Waiting for a worker of the workspace left, at most 10 min/);
+    const state = holdfast(['state', taskQueue], server);
+    expect(await state.exit).toBe(0);
+    expect(state.stdout()).toMatch(/status +waiting_for_workspace/);
+    expect(state.stdout()).toMatch(/waiting for +a worker of the workspace left/);
+
+    // Without the model's key, which it has no use for.
+    const worker = holdfast(['worker', '--config', 'left.json'], { ...server, OPENAI_API_KEY: '' });
+    await said(worker, new RegExp(`task queue ${left}\\.\n[^]*only runs the tools of left`));
+    expect(await run.exit).toBe(0);
+    expect(run.stdout()).toMatch(/A worker of the workspace is there\.\n✓ bash.*\nDone\n$/);
+    expect(await readdir(join(directory, 'files'))).toEqual(['made']);
+    expect(worker.stderr()).not.toContain('OPENAI_API_KEY');
+    for (const { child } of [main, worker]) child.kill('SIGTERM');
+    expect(await Promise.all([main.exit, worker.exit])).toEqual([0, 0]);
   });
 
   test('a temporal.toml without a profile is said so in one sentence', async () => {

@@ -75,6 +75,7 @@ describe('resolveConfig without a config file', () => {
       maxToolTimeoutMs: 3_600_000,
       cacheBytes: 268_435_456,
       shutdownGraceMs: 30_000,
+      workspaceWaitMs: 600_000,
       toolEnvironment: [],
     });
   });
@@ -207,6 +208,7 @@ describe('resolveConfig', () => {
       resolve({
         maxToolTimeout: '2 hours',
         shutdownGrace: 1_500,
+        workspaceWait: '1 hour',
         cacheBytes: 10,
         taskQueue: 'agents',
         toolEnvironment: ['JAVA_HOME'],
@@ -214,6 +216,7 @@ describe('resolveConfig', () => {
     ).toMatchObject({
       maxToolTimeoutMs: 7_200_000,
       shutdownGraceMs: 1_500,
+      workspaceWaitMs: 3_600_000,
       cacheBytes: 10,
       taskQueue: 'agents',
       toolEnvironment: ['JAVA_HOME'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { durationProblem, toMilliseconds } from '../../src/protocol/duration.js';
+import { durationProblem, toDurationText, toMilliseconds } from '../../src/protocol/duration.js';
 
 describe('durations', () => {
   test.each<[string | number, number]>([
@@ -64,4 +64,16 @@ describe('durations', () => {
   ])('a long text is refused without backtracking for ever: %#', (value) => {
     expect(durationProblem(value, 'idleTimeout')).toContain('idleTimeout');
   });
+});
+
+test.each([
+  [86_400_000, '1 day'],
+  [3_600_000, '1 hour'],
+  [5_400_000, '90 minutes'],
+  [600_000, '10 minutes'],
+  [60_000, '1 minute'],
+  [90_000, '90 seconds'],
+  [1_500, '1500 ms'],
+])('%d milliseconds are told as %s', (ms, text) => {
+  expect(toDurationText(ms)).toBe(text);
 });

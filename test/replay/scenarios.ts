@@ -1,4 +1,4 @@
-// Ten different runs, whose histories are kept. A history is recorded once; a scenario added later gets
+// Different runs, whose histories are kept. A history is recorded once; a scenario added later gets
 // its own file and leaves the others as they are.
 
 import { defineTool } from '../../src/config/index.js';
@@ -222,6 +222,18 @@ export const scenarios: readonly Scenario[] = [
     async play({ client }) {
       const run = await client.start({ prompt: 'Note it.', limits: { maxTurns: 3 } });
       await run.followUp('And on.');
+      await run.result();
+      return run.workflowId;
+    },
+  },
+  {
+    name: 'wait-for-a-workspace',
+    script: [reply.toolCalls([bash('echo one'), bash('echo two')]), reply.text('Done.')],
+    async play(world) {
+      const { client, workspace } = world;
+      const run = await client.start({ prompt: 'Go.', workspace: 'left' });
+      await until(async () => (await run.state()).status === 'waiting_for_workspace');
+      await world.addWorker({ workspaces: { left: { root: workspace } } });
       await run.result();
       return run.workflowId;
     },

@@ -79,6 +79,14 @@ const swapped = (a: number, b: number) => {
   return list;
 };
 
+const wait: readonly AgentEvent[] = [
+  { type: 'workspace_wait_start', workspace: 'w', waitMs: 1_000 },
+  { type: 'workspace_wait_end', workspace: 'w', reached: true },
+];
+const withWait = events.flatMap((event) =>
+  event.type === 'tool_execution_end' && event.toolCallId === 'c2' ? [...wait, event] : [event],
+);
+
 const steered = at([...messages.slice(0, 3), userMessage('between'), ...messages.slice(3)]);
 const cutOff = at([
   userMessage('hello'),
@@ -89,6 +97,9 @@ const cutOff = at([
 describe('findViolations', () => {
   test('a good session has none', () => {
     expect(findViolations(good)).toEqual([]);
+    expect(
+      findViolations({ ...good, events: logged(withWait), replayed: logged(withWait) }),
+    ).toEqual([]);
   });
 
   test.each<[string, Partial<SessionRecord>, RegExp]>([
@@ -173,6 +184,26 @@ describe('findViolations', () => {
       '5: a tool without an end',
       { events: withoutEvent(({ type }) => type === 'tool_execution_end') },
       /still executing|before its tool_execution_end/,
+    ],
+    [
+      '5: a wait for a workspace without an end',
+      { events: logged(withWait.filter(({ type }) => type !== 'workspace_wait_end')) },
+      /calls still wait for a worker/,
+    ],
+    [
+      '5: the end of a wait without a start',
+      { events: logged(withWait.filter(({ type }) => type !== 'workspace_wait_start')) },
+      /workspace_wait_end: has no start/,
+    ],
+    [
+      '5: a wait for a workspace that no call is in need of',
+      { events: logged([...events.slice(0, 2), ...wait, ...events.slice(2)]) },
+      /no call is executing/,
+    ],
+    [
+      '6: a wait for a workspace begins after the abort',
+      { events: logged(withWait), abortedAfter: [8] },
+      /workspace_wait_start: begins after the abort/,
     ],
     [
       '5: a tool end without a start',

@@ -130,7 +130,6 @@ describe('a session on a named workspace', () => {
       {
         type: 'workspace_wait_start',
         workspace: 'left',
-        taskQueue: queueOf(world),
         waitMs: 120_000,
       },
       { type: 'workspace_wait_end', workspace: 'left', reached: true },
@@ -150,7 +149,7 @@ describe('a session on a named workspace', () => {
     expect((await run.result()).response?.content).toBe('I see.');
     expect(await resultsOf(run)).toEqual([
       {
-        text: `Nothing was executed: no worker of the workspace "left" (task queue ${queueOf(world)}) took the call within 4 seconds. Its files are out of reach until such a worker runs.`,
+        text: 'Nothing was executed: no worker of the workspace "left" took the call within 4 seconds. Its files are out of reach until such a worker runs.',
         isError: true,
       },
     ]);
@@ -244,7 +243,7 @@ describe('a session on a named workspace', () => {
     await run.result();
     expect(await resultsOf(run)).toEqual([
       {
-        text: `This call was begun, wholly or in part, and its result was lost with its worker: since then no worker of the workspace "left" (task queue ${queueOf(world)}) took the call within 4 seconds. Its files are out of reach until such a worker runs.`,
+        text: 'This call was begun, wholly or in part, and its result was lost with its worker: since then no worker of the workspace "left" took the call within 4 seconds. Its files are out of reach until such a worker runs.',
         isError: true,
       },
     ]);

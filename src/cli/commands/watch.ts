@@ -176,7 +176,7 @@ function waitRows({ awaitedWorkspace }: AgentState): (readonly [string, string])
   return [
     [
       'waiting for',
-      `a worker of the workspace ${toOneLine(workspace)} (task queue ${toOneLine(taskQueue)}); start one whose config declares it: holdfast worker`,
+      `a worker of the workspace ${toOneLine(workspace)} (task queue ${toOneLine(taskQueue)}); start one whose config declares it: ${commandName()} worker`,
     ],
   ];
 }
