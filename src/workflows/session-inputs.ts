@@ -133,10 +133,7 @@ function startContinue(session: AgentSession, id: string | undefined): FirstOutc
   const reason = startProblem(session);
   if (reason !== undefined) return reject(session, 'continue', id, reason);
   const plan = planContinue(session.transcript.messages, session);
-  if (plan.kind === 'rejected') {
-    const reason = `There is nothing to continue, ${plan.reason}; send a prompt.`;
-    return reject(session, 'continue', id, reason);
-  }
+  if (plan.kind === 'rejected') return reject(session, 'continue', id, plan.reason);
   session.pendingStart = plan.start;
   return { outcome: 'started' };
 }
