@@ -1,9 +1,10 @@
 // Where the Temporal server is and how to reach it: Temporal's own configuration (environment variables
 // and `temporal.toml`), with a caller's options before it.
 
-import { Connection } from '@temporalio/client';
+import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { endClosedCalls } from './closed-calls.js';
 import { readTemporalConfig } from './temporal-config.js';
 import { AgentClientError, grpcCodeOf, reasonOf, ServerUnreachable } from './errors.js';
 
@@ -57,6 +58,7 @@ export async function connectClient(settings: ServerSettings): Promise<Connectio
   const connection = Connection.lazy({
     ...settings.connectionOptions,
     connectTimeout: '5 seconds',
+    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endClosedCalls()],
     channelArgs: {
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 1_000,
