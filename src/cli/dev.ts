@@ -1,5 +1,6 @@
 // What `holdfast dev` does: a local Temporal server, kept alive, and a worker, in one command.
 
+import { delimiter, dirname } from 'node:path';
 import { loadConfig } from '../config/index.js';
 import { configuredAddress, startDevServer } from '../dev-server/index.js';
 import type { DevServer, StartDevServerOptions } from '../dev-server/index.js';
@@ -7,6 +8,7 @@ import { commandName } from './command-name.js';
 import type { DevFlags } from './commands/serve.js';
 import { createServingWorker, runUntilSignal } from './serving.js';
 import type { Terminal } from './terminal.js';
+import { toShellWord } from './text.js';
 import { describeConfig, serveWorker } from './worker.js';
 
 export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<void> {
@@ -21,7 +23,7 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
   const taskQueue = flags.taskQueue ?? config.taskQueue;
   const server = await keepDevServer(flags, terminal);
   try {
-    const { address, uiAddress } = server.present();
+    const { address, uiAddress, temporalPath } = server.present();
     const serving = await createServingWorker({
       ...flags,
       address,
@@ -34,7 +36,8 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
     const what = worker.taskQueues.length === 1 ? 'task queue' : 'task queues';
     terminal.note(`Worker: ${what} ${worker.taskQueues.join(', ')}`);
     describeConfig(loaded, taskQueue, worker, terminal);
-    terminal.note(suggestions(flags.dataDir, taskQueue, address));
+    if (temporalPath !== undefined) terminal.note(`Temporal CLI: ${temporalPath}`);
+    terminal.note(suggestions(flags.dataDir, taskQueue, address, temporalPath));
     await runUntilSignal(
       serving,
       terminal,
@@ -46,7 +49,12 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
   }
 }
 
-function suggestions(dataDir: string | undefined, taskQueue: string, address: string): string {
+function suggestions(
+  dataDir: string | undefined,
+  taskQueue: string,
+  address: string,
+  temporalPath: string | undefined,
+): string {
   const name = commandName();
   // Other commands find the server of the default data folder by themselves.
   const server = dataDir === undefined ? '' : ` --address ${address}`;
@@ -55,9 +63,15 @@ function suggestions(dataDir: string | undefined, taskQueue: string, address: st
     'Try, in another terminal:',
     `  ${name} run${queue}${server} "List the files here"`,
     `  ${name} list${server}`,
-    `  temporal workflow start --address ${address} --type agent --task-queue ${taskQueue} --workflow-id demo --input '"List the files here"'`,
+    `  ${temporalCommand(temporalPath)} workflow start --address ${address} --type agent --task-queue ${taskQueue} --workflow-id demo --input '"List the files here"'`,
     'Ctrl-C stops the worker and the server; what runs goes on at the next start.',
   ].join('\n');
+}
+
+/** As it can be pasted: a downloaded executable is not on the PATH. */
+function temporalCommand(path: string | undefined): string {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return path === undefined || folders.includes(dirname(path)) ? 'temporal' : toShellWord(path);
 }
 
 interface KeptServer {

@@ -35,6 +35,8 @@ export interface DevServer {
   readonly adopted: boolean;
   /** The file its messages go to. */
   readonly logFile: string;
+  /** The `temporal` executable it was started with; undefined where the state file does not say. */
+  readonly temporalPath: string | undefined;
   /** Resolves when the server is gone though `stop` was not called. */
   readonly gone: Promise<void>;
   /** Lets go of the server, and ends it unless another process uses it. */
@@ -114,7 +116,7 @@ async function start(
     const logFile = logFileOf(directory);
     const environment = options.environment ?? process.env;
     const server = launch({ temporalPath, port, uiPort, database, logFile, environment });
-    const state = { port, uiPort, pid: server.pid, users: [process.pid] };
+    const state = { port, uiPort, pid: server.pid, users: [process.pid], temporalPath };
     writeState(directory, state);
     if (await waitUntilItAnswers(port, readyTimeoutMs, () => server.ended() !== undefined)) {
       return state;
@@ -164,6 +166,7 @@ function toDevServer(
     pid: state.pid,
     adopted,
     logFile: logFileOf(directory),
+    temporalPath: state.temporalPath,
     gone,
     async stop() {
       clearInterval(watch);

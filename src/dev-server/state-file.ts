@@ -12,6 +12,8 @@ const State = z.object({
   pid: z.int().optional(),
   /** Processes that started or adopted the server and have not let go of it. */
   users: z.array(z.int()),
+  /** The executable it was started with. */
+  temporalPath: z.string().optional(),
 });
 
 export type DevServerState = Readonly<z.output<typeof State>>;

@@ -83,6 +83,10 @@ describe('holdfast dev', () => {
     const { dev, address } = await startDev();
     expect(dev.stderr()).toMatch(/Web UI: http:\/\/127\.0\.0\.1:\d+/);
     expect(dev.stderr()).toMatch(/Config: /);
+    const temporal = inject('temporalPath');
+    expect(dev.stderr()).toContain(`Temporal CLI: ${temporal}\n`);
+    // A path where `temporal` alone would not be found.
+    expect(dev.stderr()).toMatch(/^ {2}\S*temporal workflow start --address /m);
     expect(dev.stderr()).toContain(`holdfast run --address ${address} "List the files here"`);
     const run = holdfast(['run', 'Say hello', '--address', address]);
     expect(await run.exit).toBe(0);
