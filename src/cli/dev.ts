@@ -32,18 +32,18 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
       servesMainQueue: true,
     });
     const { worker } = serving;
-    terminal.note(`Web UI: ${terminal.noteColours.bold(uiAddress)}`);
     const what = worker.taskQueues.length === 1 ? 'task queue' : 'task queues';
-    terminal.note(`Worker: ${what} ${worker.taskQueues.join(', ')}`);
-    describeConfig(loaded, taskQueue, worker, terminal);
-    if (temporalPath !== undefined) terminal.note(`Temporal CLI: ${temporalPath}`);
-    terminal.note(suggestions(flags.dataDir, taskQueue, address, temporalPath));
-    await runUntilSignal(
-      serving,
-      terminal,
-      () =>
+    await runUntilSignal(serving, terminal, {
+      announce() {
+        terminal.note(`Web UI: ${terminal.noteColours.bold(uiAddress)}`);
+        terminal.note(`Worker: ${what} ${worker.taskQueues.join(', ')}`);
+        describeConfig(loaded, taskQueue, worker, terminal);
+        if (temporalPath !== undefined) terminal.note(`Temporal CLI: ${temporalPath}`);
+        terminal.note(suggestions(flags.dataDir, taskQueue, address, temporalPath));
+      },
+      last: () =>
         `The Temporal server goes on (process ${server.present().pid}); the next \`holdfast dev\` adopts it.`,
-    );
+    });
   } finally {
     await server.stop();
   }

@@ -58,13 +58,17 @@ export async function createServingWorker(options: ServingOptions): Promise<Serv
 export async function runUntilSignal(
   { worker, connection }: ServingWorker,
   terminal: Terminal,
-  /** What is said when a second signal leaves at once. */
-  lastWords?: () => string,
+  words: {
+    /** Says that the worker is there: whoever reads it may send a signal. */
+    readonly announce: () => void;
+    /** What is said when a second signal leaves at once. */
+    readonly last?: () => string;
+  },
 ): Promise<void> {
   let isStopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (isStopping) {
-      if (lastWords !== undefined) terminal.note(lastWords());
+      if (words.last !== undefined) terminal.note(words.last());
       process.exit(signal === 'SIGTERM' ? 143 : 130);
     }
     isStopping = true;
@@ -77,6 +81,7 @@ export async function runUntilSignal(
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('unhandledRejection', onRejection);
   try {
+    words.announce();
     await worker.run();
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('unhandledRejection', onRejection);

@@ -29,9 +29,12 @@ export async function serveWorker(
   const { namespace, worker } = serving;
   const queues = worker.taskQueues.join(', ');
   const what = worker.taskQueues.length === 1 ? 'task queue' : 'task queues';
-  terminal.note(`Worker on ${serving.address}, namespace ${namespace}, ${what} ${queues}.`);
-  describeConfig(loaded, taskQueue, worker, terminal);
-  await runUntilSignal(serving, terminal);
+  await runUntilSignal(serving, terminal, {
+    announce() {
+      terminal.note(`Worker on ${serving.address}, namespace ${namespace}, ${what} ${queues}.`);
+      describeConfig(loaded, taskQueue, worker, terminal);
+    },
+  });
 }
 
 /** Which config holds, what it leaves to other workers, and which keys it misses. */
