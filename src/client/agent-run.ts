@@ -15,8 +15,9 @@ import type {
   MessagesPage,
   ResponseMessage,
 } from '../protocol/session.js';
-import { askServer, askWorker, isUnreachable, send } from './calls.js';
-import { ServerUnreachable, SessionEnded, SessionNotFound, WorkerUnreachable } from './errors.js';
+import { askPollingWorker, workerUnreachable } from './awaited-worker.js';
+import { askServer, isUnreachable, send } from './calls.js';
+import { ServerUnreachable, SessionEnded, SessionNotFound } from './errors.js';
 import type { FollowedEvent } from './followed-events.js';
 import { follow } from './follower.js';
 import type { FollowOptions } from './follower.js';
@@ -137,7 +138,9 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
       );
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw await this.#endedOrMissing(error);
-      if (isUpdateTimeout(error)) throw new WorkerUnreachable(this.workflowId, { cause: error });
+      if (isUpdateTimeout(error)) {
+        throw await workerUnreachable(this.#client, this.workflowId, error);
+      }
       if (isUnreachable(error)) throw new ServerUnreachable(this.#address, { cause: error });
       throw error;
     }
@@ -231,14 +234,14 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
 
   async #query<T>(name: string, argument?: object): Promise<T> {
     const args = argument === undefined ? [] : [argument];
-    const answer = await askWorker(this.#client, this.workflowId, () =>
+    const answer = await askPollingWorker(this.#client, this.workflowId, () =>
       this.#handle().query<T, unknown[]>(name, ...args),
     );
     if (answer.kind === 'answer') return answer.value;
     if (answer.kind === 'refused') throw answer.error;
     throw answer.what === 'server'
       ? new ServerUnreachable(this.#address)
-      : new WorkerUnreachable(this.workflowId, { cause: answer.reason });
+      : await workerUnreachable(this.#client, this.workflowId, answer.reason);
   }
 
   /** The server says "not found" for both: an id it never saw, and a workflow that is closed. */

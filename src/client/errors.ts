@@ -1,6 +1,7 @@
 // What can go wrong between a caller and a session, each as one sentence that says what to do next.
 
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
+import { defaultTaskQueue } from '../protocol/session.js';
 
 /** Ancestor of every error this package throws at its callers on purpose. */
 export class AgentClientError extends Error {
@@ -24,12 +25,19 @@ export class ServerUnreachable extends AgentClientError {
 /** The server answers, but no worker does: the session is there and goes on when one is back. */
 export class WorkerUnreachable extends AgentClientError {
   override name = 'WorkerUnreachable';
+  /** The queue that a worker has to serve, where the server told it. */
+  readonly taskQueue: string | undefined;
 
-  constructor(workflowId: string, options?: ErrorOptions) {
+  constructor(workflowId: string, options: ErrorOptions & { readonly taskQueue?: string } = {}) {
+    const { taskQueue, ...rest } = options;
+    const where = taskQueue === undefined ? '' : ` on task queue '${taskQueue}'`;
+    const flags =
+      taskQueue === undefined || taskQueue === defaultTaskQueue ? '' : ` --task-queue ${taskQueue}`;
     super(
-      `No worker answers for '${workflowId}'. Start one with \`holdfast worker\`; nothing is lost meanwhile.`,
-      options,
+      `No worker answers for '${workflowId}'${where}. Start one with \`holdfast worker${flags}\`; nothing is lost meanwhile.`,
+      rest,
     );
+    this.taskQueue = taskQueue;
   }
 }
 

@@ -174,7 +174,13 @@ describe('AgentClient', () => {
     const taskQueue = newId();
     const run = await client.start({ lifetime: 'session' }, { taskQueue });
     await run.followUp('Later');
-    await expect(run.state()).rejects.toThrow(WorkerUnreachable);
+    const asked = run.state();
+    await expect(asked).rejects.toThrow(WorkerUnreachable);
+    await expect(asked).rejects.toThrow(
+      `on task queue '${taskQueue}'. Start one with \`holdfast worker --task-queue ${taskQueue}\``,
+    );
+    // The server said that nobody polls: the deadline was not waited for.
+    await expect(asked).rejects.toMatchObject({ cause: 'nobody polls its task queue' });
     await using _ = await startScriptedWorker({
       address,
       bundlePath,
