@@ -238,10 +238,66 @@ describe('prepareCall: schemas', () => {
     expect(prepare({ u: 'a' }, odd)).toEqual({ kind: 'ready' });
   });
 
+  test('a parameter may be called as what every object inherits, and be absent', () => {
+    const inherited = {
+      properties: { constructor: { type: 'string' }, toString: { type: 'number' } },
+      additionalProperties: false,
+    };
+    expect(prepare({}, inherited)).toEqual({ kind: 'ready' });
+    expect(prepare({ toString: '5' } as never, inherited)).toEqual({
+      kind: 'ready',
+      arguments: { toString: 5 },
+    });
+    const required = { ...inherited, required: ['constructor'] };
+    expect(textOf(prepare({}, required))).toContain("required property 'constructor'");
+  });
+
+  test.each<[string, JsonObject, unknown, unknown]>([
+    ['nullable beside anyOf', { nullable: true, anyOf: [{ type: 'number' }] }, null, 'x'],
+    ['nullable beside enum', { nullable: true, enum: ['a'] }, null, 'b'],
+    ['nullable beside a reference', { nullable: true, $ref: '#/$defs/word' }, null, 5],
+    ['nullable beside a type', { nullable: true, type: 'string' }, null, 5],
+    ['nullable that is false', { nullable: false, enum: ['a'] }, 'a', 'b'],
+    ['exclusiveMinimum: true', { minimum: 3, exclusiveMinimum: true }, 4, 3],
+    ['exclusiveMaximum: false', { maximum: 3, exclusiveMaximum: false }, 3, 4],
+    ['exclusiveMinimum: true alone', { type: 'number', exclusiveMinimum: true }, 3, 'x'],
+    ['required: true', { type: 'string', required: true }, 'a', 5],
+    ["a pattern that is not JavaScript's", { type: 'string', pattern: '(?i)a' }, 'x', 5],
+  ])('%s is understood, at every depth', (_, field, good, bad) => {
+    const shapes = (inner: JsonObject, draft?: string) =>
+      [
+        { properties: { a: inner } },
+        { properties: { a: { properties: { nullable: inner }, required: ['nullable'] } } },
+        { properties: { a: { items: { allOf: [{ additionalProperties: inner }] } } } },
+      ].map((properties) => ({
+        ...properties,
+        ...(draft !== undefined && { $schema: draft }),
+        required: ['a'],
+        $defs: { word: { type: 'string' } },
+      }));
+    for (const draft of [undefined, 'http://json-schema.org/draft-07/schema#']) {
+      const [plain, object, list] = shapes(field, draft);
+      for (const [value, kind] of [
+        [good, 'ready'],
+        [bad, 'settled'],
+      ] as const) {
+        expect(prepare({ a: value } as JsonObject, plain)).toMatchObject({ kind });
+        expect(prepare({ a: { nullable: value } } as JsonObject, object)).toMatchObject({ kind });
+        expect(prepare({ a: [{ x: value }] } as JsonObject, list)).toMatchObject({ kind });
+      }
+    }
+  });
+
+  test('what a schema holds as data is none of its keywords', () => {
+    const word = { const: { nullable: true, exclusiveMinimum: true, pattern: '(' } };
+    const odd = { properties: { a: word, b: { minimum: 1, exclusiveMinimum: false } } };
+    expect(prepare({ a: { ...word.const }, b: 1 }, odd)).toEqual({ kind: 'ready' });
+    expect(textOf(prepare({ a: {} }, odd))).toContain('/a must be equal to constant');
+  });
+
   test.each([
     { type: 'nonsense' },
     { properties: { a: { $ref: 'https://example.com/elsewhere' } } },
-    { properties: { a: { pattern: '(' } } },
     { $schema: 'https://json-schema.org/draft/2020-12/schema', items: [] },
     { $async: true },
   ])('a broken schema is a text, never a crash: %o', (broken) => {
