@@ -13,6 +13,7 @@ export type {
 export type {
   AgentHooks,
   ModelHookContext,
+  OwnActivities,
   ToolContext,
   ToolDefinition,
   ToolHookContext,

@@ -237,4 +237,13 @@ export interface WorkerConfig {
   readonly shutdownGraceMs: number;
   /** Names of further environment variables tools may see; the provider's keys never pass. */
   readonly toolEnvironment: readonly string[];
+  /** Absolute path of a file of workflows that are served beside `agent`. */
+  readonly workflows?: string;
+  /** Activities for such workflows. */
+  readonly activities?: OwnActivities;
+}
+
+/** Activities as Temporal takes them, by type; for `proxyActivities` of one's own workflows. */
+export interface OwnActivities {
+  readonly [type: string]: (...args: never[]) => unknown;
 }

@@ -2,18 +2,19 @@
 // worker down that writes half a surrogate pair there: one odd answer of a provider, retried on one worker
 // after another, would stop them all.
 
-import type { AgentActivities } from '../protocol/activities.js';
 import { wellFormed } from '../protocol/text.js';
 
 /** The same activities; what they throw has well-formed texts, its causes included. */
-export function withWellFormedFailures(activities: AgentActivities): AgentActivities {
+export function withWellFormedFailures<Activities extends object>(
+  activities: Activities,
+): Activities {
   const entries = Object.entries(activities).map(([name, activity]) => {
-    const call = activity as (input: unknown) => Promise<unknown>;
+    const call = activity as (...args: readonly unknown[]) => unknown;
     return [
       name,
-      async (input: unknown) => {
+      async (...args: readonly unknown[]) => {
         try {
-          return await call(input);
+          return await call(...args);
         } catch (error) {
           mend(error);
           throw error;
@@ -21,7 +22,7 @@ export function withWellFormedFailures(activities: AgentActivities): AgentActivi
       },
     ];
   });
-  return Object.fromEntries(entries) as AgentActivities;
+  return Object.fromEntries(entries) as Activities;
 }
 
 function mend(error: unknown): void {

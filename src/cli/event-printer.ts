@@ -10,6 +10,8 @@ import { cutToColumns, toDuration, toOneLine, toPlainText, toShellWord, widthOf 
 
 export interface EventPrinterOptions {
   readonly workflowId: string;
+  /** Of a workflow with several. */
+  readonly agent?: string | undefined;
   readonly columns: () => number;
   readonly colours: ReturnType<typeof pc.createColors>;
   /** Also what tools print while they run. */
@@ -32,7 +34,7 @@ export class EventPrinter {
   /** The text to write for an event; empty for those that say nothing to people. */
   print(event: FollowedEvent): string {
     const { green, red, yellow, dim, bold } = this.#options.colours;
-    const { workflowId } = this.#options;
+    const { workflowId, agent } = this.#options;
     switch (event.type) {
       case 'message_update': {
         const again = event.startsOver ? this.#line(dim('(starting over)')) : '';
@@ -57,7 +59,8 @@ export class EventPrinter {
       case 'rejected':
         return this.#line(yellow(`rejected (${event.kind}): ${toOneLine(event.reason)}`));
       case 'approval_requested': {
-        const call = `${toShellWord(workflowId)} --call ${toShellWord(event.toolCallId)}`;
+        const of = agent === undefined ? '' : ` --agent ${toShellWord(agent)}`;
+        const call = `${toShellWord(workflowId)}${of} --call ${toShellWord(event.toolCallId)}`;
         return (
           this.#line(yellow(`? ${toOneLine(event.toolName)} asks for approval. Answer with:`)) +
           this.#about(event.toolCallId) +

@@ -3,6 +3,7 @@
 import { AgentRunError, isLoggedEvent } from '../client/index.js';
 import type { AgentRun, FollowedEvent } from '../client/index.js';
 import type { AgentResult } from '../client/index.js';
+import type { AgentRunResult } from '../protocol/session.js';
 import { toErrorSentence } from './error-sentence.js';
 import { EventPrinter } from './event-printer.js';
 import type { Terminal } from './terminal.js';
@@ -26,6 +27,7 @@ export async function followRun(
 ): Promise<number> {
   const printer = new EventPrinter({
     workflowId: run.workflowId,
+    agent: run.agent,
     columns: () => terminal.columns,
     colours: terminal.colours,
     toolOutput,
@@ -62,6 +64,11 @@ function print(event: FollowedEvent, printer: EventPrinter, terminal: Terminal):
   terminal.note(printer.print(event).trimEnd());
 }
 
+/** A session, and a workflow of one's own, complete with something else. */
+function isRunResult(result: unknown): result is AgentRunResult {
+  return typeof result === 'object' && result !== null && 'stopReason' in result;
+}
+
 export function exitCodeOf(stopReason: string): number {
   if (stopReason === 'aborted') return exitCodes.aborted;
   return stopReason === 'error' || stopReason === 'limit' ? exitCodes.failed : exitCodes.answered;
@@ -74,8 +81,8 @@ async function exitCodeOfEnd(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const result = await run.result();
-    if (!('stopReason' in result)) return exitCode;
+    const result: unknown = await run.result();
+    if (!isRunResult(result)) return exitCode;
     if (!complete && !json) {
       terminal.note('The last events could not be read, as no worker answers. The answer:');
       terminal.write(`${toPlainText(result.response?.content ?? '')}\n`);

@@ -18,6 +18,18 @@ export function addServerOptions(command: Command): Command {
     );
 }
 
+export interface AgentFlags {
+  readonly agent?: string;
+}
+
+/** For commands about one session. */
+export function addAgentOption(command: Command): Command {
+  return command.option(
+    '--agent <name>',
+    'which agent of a workflow that has several (default: the first)',
+  );
+}
+
 /**
  * The server that is meant: the flag, Temporal's configuration, a running `holdfast dev` on whatever port
  * it found; undefined for Temporal's own default.

@@ -33,6 +33,11 @@ export interface StartOptions {
   readonly taskQueue?: string | undefined;
 }
 
+export interface GetOptions {
+  /** The agent's name in its workflow. Default: the one that was created first. */
+  readonly agent?: string | undefined;
+}
+
 export interface AgentSummary {
   readonly workflowId: string;
   readonly status:
@@ -144,9 +149,9 @@ export class AgentClient implements AsyncDisposable {
     }
   }
 
-  /** A handle to a session that exists; nothing is sent. */
-  get<Result extends AgentResult = AgentRunResult>(workflowId: string): AgentRun<Result> {
-    return new AgentRun<Result>(this.temporal, { workflowId, address: this.address });
+  /** A handle to a session that exists, or to one agent of a workflow with several; nothing is sent. */
+  get<Result = AgentRunResult>(workflowId: string, { agent }: GetOptions = {}): AgentRun<Result> {
+    return new AgentRun<Result>(this.temporal, { workflowId, address: this.address, agent });
   }
 
   /** Agents of this namespace, open and closed as far as the server retains them, newest first. */

@@ -9,6 +9,7 @@ import type { EventsPage, ReportedEvent, SignalKind } from '../protocol/events.j
 import type { SubmitInput, SubmitOutcome } from '../protocol/handlers.js';
 import type { Message } from '../protocol/messages.js';
 import type {
+  Addressed,
   AgentRunResult,
   AgentSessionResult,
   AgentState,
@@ -35,8 +36,11 @@ export interface SubmitOptions extends InputOptions {
   readonly timeoutMs?: number;
 }
 
-export class AgentRun<Result extends AgentResult = AgentRunResult> {
+/** `Result` is what the workflow completes with; one's own workflows complete with what they like. */
+export class AgentRun<Result = AgentRunResult> {
   readonly workflowId: string;
+  /** The agent that is meant, of a workflow with several; undefined: the first. */
+  readonly agent: string | undefined;
   readonly #client: Client;
   readonly #address: string;
   readonly #firstRunId: string | undefined;
@@ -48,12 +52,14 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
       readonly workflowId: string;
       readonly address: string;
       readonly firstRunId?: string;
+      readonly agent?: string | undefined;
     },
   ) {
     this.#client = client;
     this.workflowId = session.workflowId;
     this.#address = session.address;
     this.#firstRunId = session.firstRunId;
+    this.agent = session.agent;
   }
 
   /** The signal of that kind: what the methods named after the kinds send. */
@@ -62,7 +68,7 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
     content?: MessageInput | ApprovalAnswer,
     options?: InputOptions,
   ): Promise<void> {
-    const argument = toSignalArgument(kind, content, options);
+    const argument = { ...toSignalArgument(kind, content, options), ...this.#addressed() };
     await this.#send(() => this.#handle().signal(kind, argument));
   }
 
@@ -127,7 +133,12 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
   ): Promise<SubmitOutcome> {
     const { id, ...fields } = toSignalArgument(kind, message, options);
     const hasMessage = Object.keys(fields).length > 0;
-    const input: SubmitInput = { kind, id, ...(hasMessage ? { message: fields } : {}) };
+    const input: SubmitInput = {
+      kind,
+      id,
+      ...(hasMessage ? { message: fields } : {}),
+      ...this.#addressed(),
+    };
     try {
       return await this.#client.withDeadline(Date.now() + timeoutMs, () =>
         this.#handle().executeUpdate<SubmitOutcome, [SubmitInput]>('submit', {
@@ -166,7 +177,7 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
    * closed and all its events were told. Outages of workers and server are told and waited out.
    */
   events(options: FollowOptions = {}): AsyncIterable<FollowedEvent> {
-    return follow(createFollowedSession(this.#client, this.workflowId), options);
+    return follow(createFollowedSession(this.#client, this.workflowId, this.agent), options);
   }
 
   /**
@@ -213,6 +224,10 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
     return lifetime === 'run' || lifetime === 'session' ? lifetime : undefined;
   }
 
+  #addressed(): Addressed {
+    return this.agent === undefined ? {} : { agent: this.agent };
+  }
+
   #handle(): WorkflowHandle {
     const firstExecutionRunId = this.#firstRunId;
     return this.#client.workflow.getHandle(
@@ -233,7 +248,8 @@ export class AgentRun<Result extends AgentResult = AgentRunResult> {
   }
 
   async #query<T>(name: string, argument?: object): Promise<T> {
-    const args = argument === undefined ? [] : [argument];
+    const isPlain = argument === undefined && this.agent === undefined;
+    const args = isPlain ? [] : [{ ...argument, ...this.#addressed() }];
     const answer = await askPollingWorker(this.#client, this.workflowId, () =>
       this.#handle().query<T, unknown[]>(name, ...args),
     );

@@ -7,6 +7,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
+import { saysNoSuchAgent } from '../protocol/agent-names.js';
 import {
   AgentClientError,
   grpcCodeOf,
@@ -66,6 +67,9 @@ export async function askWorker<T>(
     const value = await client.withDeadline(Date.now() + deadlines.workerMs, call);
     return { kind: 'answer', value };
   } catch (error) {
+    if (error instanceof Error && saysNoSuchAgent(error.message)) {
+      return { kind: 'refused', error: new AgentClientError(error.message, { cause: error }) };
+    }
     if (isUnknownQuery(error)) return { kind: 'refused', error: noAgent(workflowId, error) };
     rethrowFinal(error, workflowId);
     const what = grpcCodeOf(error) === code.unavailable ? 'server' : 'worker';

@@ -74,6 +74,8 @@ class Follower {
   readonly #stopped: Promise<undefined>;
   readonly #updates = new LiveUpdates();
   #after: number;
+  /** Whose events these are, in a workflow of one's own; its other activities are no affair of this one. */
+  #agent: string | undefined;
   /** The version whose events have all been read. */
   #read: string | undefined;
   #isUnreachable = false;
@@ -104,7 +106,8 @@ class Follower {
         await this.#pause(pace.unreachableMs);
         continue;
       }
-      const { version, closed, pending } = look.value;
+      const { version, closed } = look.value;
+      const pending = look.value.pending.filter(({ agent }) => agent === this.#agent);
       if (version === this.#read && this.#live) yield* this.#update(pending);
       if (version !== this.#read || this.#isUnreachable || this.#isSilent(pending)) {
         const isRead = yield* this.#readEvents();
@@ -139,6 +142,7 @@ class Follower {
       const asked = this.#after;
       const answer = yield* this.#patiently(this.#session.events({ after: asked }));
       if (answer === undefined) return false;
+      this.#agent = answer.agent;
       if (answer.first > asked + 1) {
         yield { type: 'lost', from: asked + 1, to: answer.first - 1 };
         this.#after = answer.first - 1;

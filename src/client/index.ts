@@ -4,6 +4,7 @@ export { AgentClient } from './agent-client.js';
 export type {
   AgentClientOptions,
   AgentSummary,
+  GetOptions,
   ListOptions,
   StartOptions,
 } from './agent-client.js';

@@ -11,6 +11,8 @@ export interface PendingActivity {
   /** Unique in the chain of runs. */
   readonly key: string;
   readonly activityId: string;
+  /** Whose it is, in a workflow of one's own. */
+  readonly agent?: string;
   /** The attempt under way, or the one awaited. */
   readonly attempt: number;
   readonly lastFailure?: string;

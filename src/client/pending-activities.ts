@@ -2,6 +2,7 @@
 
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { agentOfActivity } from '../protocol/agent-names.js';
 import { isJsonObject } from '../protocol/json.js';
 import type { JsonObject } from '../protocol/json.js';
 import type { LiveView, TailView } from '../protocol/live-views.js';
@@ -23,9 +24,11 @@ export async function readPendingActivities(
       const view = await readView(info, converter);
       const reason = failureReason(info);
       const delayMs = delayOf(info, now);
+      const agent = agentOfActivity(activityId);
       return {
         key: `${runId}/${activityId}`,
         activityId,
+        ...(agent === undefined ? {} : { agent }),
         attempt: info.attempt ?? 1,
         ...(reason === undefined ? {} : { lastFailure: reason }),
         ...(delayMs === undefined ? {} : { delayMs }),

@@ -1,9 +1,9 @@
 // A session as the follower sees it, read from a Temporal client.
 
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import type { EventsPage } from '../protocol/events.js';
+import type { EventsPage, EventsQuery } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
-import type { MessagesPage } from '../protocol/session.js';
+import type { MessagesPage, MessagesQuery } from '../protocol/session.js';
 import { askServer, askWorker } from './calls.js';
 import type { CloseStatus } from './followed-events.js';
 import type { FollowedSession, SessionDescription } from './follower.js';
@@ -22,12 +22,17 @@ const closeStatuses: { readonly [status: string]: CloseStatus } = {
  * Stays with the chain of runs it saw first: when the id is started again, the first chain is still
  * the one followed, to its end.
  */
-export function createFollowedSession(client: Client, workflowId: string): FollowedSession {
+export function createFollowedSession(
+  client: Client,
+  workflowId: string,
+  agent?: string,
+): FollowedSession {
   let firstRunId: string | undefined;
   let lastRunId: string | undefined;
   /** Set once the id belongs to another chain. */
   let pinnedRunId: string | undefined;
 
+  const addressed = agent === undefined ? {} : { agent };
   const handle = () => client.workflow.getHandle(workflowId, pinnedRunId);
 
   const describe = async (): Promise<SessionDescription> => {
@@ -47,12 +52,13 @@ export function createFollowedSession(client: Client, workflowId: string): Follo
     describe: () => askServer(client, workflowId, describe),
     events: (query) =>
       askWorker(client, workflowId, () =>
-        handle().query<EventsPage, [typeof query]>('events', query),
+        handle().query<EventsPage, [EventsQuery]>('events', { ...query, ...addressed }),
       ),
     message: (index) =>
       askWorker(client, workflowId, async (): Promise<Message> => {
         const pages = readMessages(
-          (query) => handle().query<MessagesPage, [typeof query]>('messages', query),
+          (query) =>
+            handle().query<MessagesPage, [MessagesQuery]>('messages', { ...query, ...addressed }),
           { from: index, to: index + 1 },
         );
         const { value } = await pages.next();

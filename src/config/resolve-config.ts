@@ -1,6 +1,9 @@
 // From what a person wrote to what a worker uses: checked, with every default filled in.
 
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { ToolDefinition, WorkerConfig } from '../activities/definitions.js';
+import { ownActivityProblems } from '../activities/own-activities.js';
 import { toMilliseconds } from '../protocol/duration.js';
 import { workspaceWaits } from '../protocol/limits.js';
 import { defaultTaskQueue } from '../protocol/session.js';
@@ -46,6 +49,8 @@ export function resolveConfig(config: UserConfig, options: ResolveConfigOptions)
   );
   const agents = resolveAgents(config.agents, models, tools, problems);
   const workspaces = resolveWorkspaces(config.workspaces, options, problems);
+  const workflows = resolveWorkflows(config.workflows, options.directory, problems);
+  problems.push(...ownActivityProblems(config.activities ?? {}));
   if (problems.length > 0) throw new ConfigError(problems, options.file);
   return {
     models,
@@ -58,7 +63,22 @@ export function resolveConfig(config: UserConfig, options: ResolveConfigOptions)
     cacheBytes: config.cacheBytes ?? 256 * 1024 * 1024,
     shutdownGraceMs: milliseconds(config.shutdownGrace, '30 seconds'),
     toolEnvironment: config.toolEnvironment ?? [],
+    ...(workflows === undefined ? {} : { workflows }),
+    ...(config.activities === undefined ? {} : { activities: config.activities }),
   };
+}
+
+function resolveWorkflows(
+  path: string | undefined,
+  directory: string,
+  problems: string[],
+): string | undefined {
+  if (path === undefined) return undefined;
+  const file = resolve(directory, path);
+  if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) {
+    problems.push(`workflows: there is no file ${file}; correct the path.`);
+  }
+  return file;
 }
 
 /** Names of the agents a config defines, in its order. */

@@ -1,6 +1,11 @@
 // What people write in `holdfast.config.ts`. `resolveConfig` turns it into what a worker uses.
 
-import type { AgentHooks, ModelQuirks, ToolDefinition } from '../activities/definitions.js';
+import type {
+  AgentHooks,
+  ModelQuirks,
+  OwnActivities,
+  ToolDefinition,
+} from '../activities/definitions.js';
 import type { ApprovalPolicy, ThinkingLevel } from '../protocol/agent-definition.js';
 import type { JsonObject } from '../protocol/json.js';
 
@@ -96,6 +101,10 @@ export interface UserConfig {
   readonly shutdownGrace?: Duration;
   /** Names of further environment variables tools may see. */
   readonly toolEnvironment?: readonly string[];
+  /** A file of workflows of one's own, made with `holdfast/workflow`; relative to the config file. */
+  readonly workflows?: string;
+  /** Activities for such workflows, by type. */
+  readonly activities?: OwnActivities;
 }
 
 /** Types a config; it is validated when a worker loads it. */

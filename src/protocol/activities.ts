@@ -176,3 +176,17 @@ export interface AgentActivities {
   prepareNextTurn(input: TurnHookInput): Promise<PrepareNextTurnResult>;
   shouldStopAfterTurn(input: TurnHookInput): Promise<boolean>;
 }
+
+const named: { readonly [Name in keyof AgentActivities]: true } = {
+  resolveAgent: true,
+  completeChat: true,
+  callTool: true,
+  beforeToolCall: true,
+  afterToolCall: true,
+  prepareNextTurn: true,
+  shouldStopAfterTurn: true,
+  reachWorkspace: true,
+};
+
+/** Their names, which activities of one's own cannot have. */
+export const agentActivityNames: readonly string[] = Object.keys(named);

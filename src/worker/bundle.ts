@@ -11,7 +11,7 @@ import { createRequire } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import type { Logger, LogLevel } from '@temporalio/worker';
+import type { BundleOptions, Logger } from '@temporalio/worker';
 import envPaths from 'env-paths';
 
 export interface BundleWorkflowsOptions {
@@ -48,31 +48,45 @@ export async function bundleWorkflows(options: BundleWorkflowsOptions = {}): Pro
   const path = join(directory, name);
   if (await touch(path)) return path;
 
-  const code = await build(workflowsPath);
-  const unfinished = `${path}.${randomUUID()}.tmp`;
-  await writeFile(unfinished, code);
-  await rename(unfinished, path);
+  await writeWhole(path, await build(workflowsPath));
   await removeUnused(directory);
   return path;
 }
 
-async function build(workflowsPath: string): Promise<string> {
-  const log = new ErrorLog();
+export type WebpackHook = NonNullable<BundleOptions['webpackConfigHook']>;
+
+/** @throws Error with webpack's own words */
+export async function build(
+  workflowsPath: string,
+  hook: WebpackHook = (config) => config,
+): Promise<string> {
+  let problems = '';
   try {
     const { code } = await bundleWorkflowCode({
       workflowsPath,
-      logger: log,
+      logger: silence,
       // One scope instead of a module each: digests are made many times faster, as their inner loop calls
       // what another module exports.
-      webpackConfigHook: (config) => ({
-        ...config,
-        optimization: { ...config.optimization, ...optimization },
-        output: { ...config.output, devtoolModuleFilenameTemplate: toShownPath },
-      }),
+      webpackConfigHook: (config) =>
+        hook({
+          ...config,
+          optimization: { ...config.optimization, ...optimization },
+          output: { ...config.output, devtoolModuleFilenameTemplate: toShownPath },
+          plugins: [
+            ...(config.plugins ?? []),
+            (compiler) => {
+              compiler.hooks.done.tap('holdfast', (stats) => {
+                problems = stats.toString({ all: false, errors: true, moduleTrace: true });
+              });
+            },
+          ],
+        }),
     });
     return code;
   } catch (error) {
-    throw new Error(`The workflow code could not be bundled. ${log.text}`, { cause: error });
+    // Modules that have no place in a workflow are named in the exception alone.
+    const reason = problems || (error instanceof Error ? error.message : String(error));
+    throw new Error(`The workflow code could not be bundled. ${reason}`, { cause: error });
   }
 }
 
@@ -82,28 +96,24 @@ function toShownPath({ absoluteResourcePath: path }: { absoluteResourcePath: str
 }
 
 /** Webpack's errors reach the caller in the exception; its progress reaches nobody. */
-class ErrorLog implements Logger {
-  text = '';
-  log(level: LogLevel, message: string): void {
-    if (level === 'ERROR') this.text += message;
-  }
-  error(message: string): void {
-    this.text += message;
-  }
-  trace(): void {}
-  debug(): void {}
-  info(): void {}
-  warn(): void {}
-}
+const silence: Logger = {
+  log() {},
+  trace() {},
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+};
 
-function defaultCacheDirectories(): readonly string[] {
+export function defaultCacheDirectories(): readonly string[] {
   const ofUser = join(envPaths('holdfast', { suffix: '' }).cache, 'workflows');
   return isInstalled
     ? [ofUser]
     : [join(packageDirectory, 'node_modules', '.cache', 'holdfast'), ofUser];
 }
 
-async function contentKey(directories: readonly string[]): Promise<string> {
+/** A key of the workflow code, of what it imports and of how it is built. */
+export async function contentKey(directories: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   // Length before content, so that no two sets of files give the same stream of bytes.
   const add = (part: string) => hash.update(`${part.length}:${part}`);
@@ -142,7 +152,7 @@ async function filesOf(directory: string): Promise<readonly string[]> {
     .toSorted();
 }
 
-async function firstWritable(directories: readonly string[]): Promise<string> {
+export async function firstWritable(directories: readonly string[]): Promise<string> {
   let failure: unknown;
   for (const directory of directories) {
     try {
@@ -161,8 +171,15 @@ async function firstWritable(directories: readonly string[]): Promise<string> {
   );
 }
 
+/** A file appears under its name only when complete. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const unfinished = `${path}.${randomUUID()}.tmp`;
+  await writeFile(unfinished, text);
+  await rename(unfinished, path);
+}
+
 /** Whether the file is there; marks it as used. */
-async function touch(path: string): Promise<boolean> {
+export async function touch(path: string): Promise<boolean> {
   try {
     const now = new Date();
     await utimes(path, now, now);
@@ -173,7 +190,7 @@ async function touch(path: string): Promise<boolean> {
 }
 
 /** Best effort: another process may remove the same files. */
-async function removeUnused(directory: string): Promise<void> {
+export async function removeUnused(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith('workflows-')) continue;
     const path = join(directory, name);

@@ -4,6 +4,7 @@
 import { Worker } from '@temporalio/worker';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import type { WorkerConfig } from '../activities/definitions.js';
+import { toOwnActivities } from '../activities/own-activities.js';
 import type { AgentActivities } from '../protocol/activities.js';
 import { defaultTaskQueue, defaultWorkspaceName } from '../protocol/session.js';
 import { workspaceTaskQueue } from '../protocol/workspace.js';
@@ -11,6 +12,7 @@ import { toAgentWorker } from './agent-worker.js';
 import type { AgentWorker, QueueWorker } from './agent-worker.js';
 import { bundleWorkflows } from './bundle.js';
 import { loadActivities } from './late-activities.js';
+import { bundleOwnWorkflows } from './own-bundle.js';
 import { refusingStorage } from './refused-references.js';
 
 export interface AgentWorkerOptions {
@@ -22,7 +24,7 @@ export interface AgentWorkerOptions {
   readonly taskQueue?: string;
   /** Serve the main task queue also where the config declares named workspaces only. */
   readonly servesMainQueue?: boolean;
-  /** Path of a workflow bundle. Default: built once and cached by content. */
+  /** Path of a workflow bundle. Default: of the config's `workflows`, built once and cached by content. */
   readonly bundlePath?: string;
   /** Where secrets and tools' variables are read. Default: `process.env`. */
   readonly environment?: { readonly [name: string]: string | undefined };
@@ -79,8 +81,8 @@ export async function createAgentWorker(options: AgentWorkerOptions): Promise<Ag
       ...common,
       ...patientSandbox,
       taskQueue,
-      workflowBundle: { codePath: options.bundlePath ?? (await bundleWorkflows()) },
-      activities,
+      workflowBundle: { codePath: options.bundlePath ?? (await bundleOf(config)) },
+      activities: { ...toOwnActivities(config.activities ?? {}), ...activities },
       // How long a session waits for a dead worker before another takes it over, queries included.
       stickyQueueScheduleToStartTimeout: '1 second',
     });
@@ -114,4 +116,8 @@ async function createAll(
     for (const { worker } of workers) await worker.runUntil(Promise.resolve());
     throw error;
   }
+}
+
+async function bundleOf({ workflows }: WorkerConfig): Promise<string> {
+  return workflows === undefined ? await bundleWorkflows() : await bundleOwnWorkflows(workflows);
 }

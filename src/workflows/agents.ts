@@ -1,7 +1,7 @@
 // The agents of one workflow by name. The workflow `agent` has one; a workflow of one's own has as many as it
 // creates, and the first is meant where none is named.
 
-import { setCurrentDetails } from '@temporalio/workflow';
+import { CancellationScope, condition, setCurrentDetails } from '@temporalio/workflow';
 import { noSuchAgentText } from '../protocol/agent-names.js';
 import type { ContextPage, ContextQuery } from '../protocol/session.js';
 import type { AgentSession } from './agent-session.js';
@@ -11,6 +11,8 @@ export type Addressee = { readonly session: AgentSession } | { readonly problem:
 export class Agents {
   readonly #sessions = new Map<string, AgentSession>();
   readonly #details = new Map<string, string>();
+  /** What people send waits for this; undefined once the workflow's code has begun. */
+  begun: Promise<void> | undefined;
 
   get names(): readonly string[] {
     return [...this.#sessions.keys()];
@@ -36,6 +38,18 @@ export class Agents {
     if (agent === undefined || agent === null) return { session: this.first };
     const session = typeof agent === 'string' ? this.#sessions.get(agent) : undefined;
     return session === undefined ? { problem: noSuchAgentText(agent, this.names) } : { session };
+  }
+
+  /**
+   * Waits until no aborted run is left. Runs that were cancelled together end one after the other, each
+   * within the bound of an abort: whoever awaits one of them goes on only when all have ended as they should.
+   */
+  async abortedRunsEnded(): Promise<void> {
+    const haveEnded = () =>
+      [...this.#sessions.values()].every(
+        ({ runScope }) => runScope === undefined || !runScope.consideredCancelled,
+      );
+    await CancellationScope.nonCancellable(() => condition(haveEnded));
   }
 
   /** A value by its digest, whichever agent keeps it. @throws Error when none does */

@@ -32,7 +32,13 @@ export function createAgent(options: AgentOptions = {}): WorkflowAgent {
     showDetails: (details) => agents.showDetails(name, details),
   });
   agents.add(name, session);
-  if (agents.first === session) registerHandlers(agents);
+  if (agents.first === session) {
+    // What came with the workflow's start is handed over now, before the code that follows has run: it waits
+    // for that, as it may begin a run or `serve`.
+    agents.begun = Promise.resolve();
+    registerHandlers(agents);
+    agents.begun = undefined;
+  }
   return new WorkflowAgent(name, session, agents);
 }
 

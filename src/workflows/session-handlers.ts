@@ -53,13 +53,18 @@ const signals: { readonly [Kind in SignalKind]: readonly [Signal, string] } = {
 export function registerHandlers(agents: Agents): void {
   for (const kind of Object.keys(signals) as SignalKind[]) {
     const [definition, description] = signals[kind];
-    const handle = (raw?: RawValue) => acceptSignal(agents, kind, decodePayload(raw));
+    const handle = (raw?: RawValue) =>
+      onceBegun(agents, () => acceptSignal(agents, kind, decodePayload(raw)));
     setHandler(definition, handle, { description });
   }
-  setHandler(submitUpdate, (raw) => acceptUpdate(agents, decodePayload(raw)), {
-    description:
-      'Send any input and learn what became of it. {"kind": "steer", "message": …, "id"?}.',
-  });
+  setHandler(
+    submitUpdate,
+    (raw) => onceBegun(agents, () => acceptUpdate(agents, decodePayload(raw))),
+    {
+      description:
+        'Send any input and learn what became of it. {"kind": "steer", "message": …, "id"?}.',
+    },
+  );
   setHandler(stateQuery, (raw) => stateOf(addressed(agents, raw), agents.names), {
     description: 'Status, turn, model, pending tool calls, queues, approvals, usage.',
   });
@@ -104,6 +109,10 @@ export function registerHandlers(agents: Agents): void {
     },
     { description: 'For workers: a system prompt, tool list or argument by its digest.' },
   );
+}
+
+function onceBegun<T>({ begun }: Agents, accept: () => T): T | Promise<T> {
+  return begun === undefined ? accept() : begun.then(accept);
 }
 
 /** @throws Error when the query names an agent that does not exist: it fails with the message. */

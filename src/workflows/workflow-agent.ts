@@ -70,7 +70,8 @@ export class WorkflowAgent {
    * ended a run.
    *
    * @throws InvalidInput, ModelError, HookError (final ApplicationFailures) for a run that failed, and for a
-   * prompt that is none; CancelledFailure when the scope it was called in was cancelled, once the run has ended;
+   * prompt that is none; CancelledFailure when the scope it was called in was cancelled, once this run has ended
+   * and with it all that were cancelled at the same time;
    * AgentNotIdle (final) while the agent is in a run or served, and once it is closed.
    */
   async run(prompt: PromptMessage | readonly PromptMessage[]): Promise<AgentRunReport> {
@@ -109,7 +110,10 @@ export class WorkflowAgent {
     try {
       for (;;) {
         const endedBy = await serveSession(session, idleTimeoutMs);
-        if (endedBy === 'cancelled') throw cancelled();
+        if (endedBy === 'cancelled') {
+          await this.#agents.abortedRunsEnded();
+          throw cancelled();
+        }
         // A prompt that came as the time ran out was accepted.
         if (session.pendingStart === undefined) return { endedBy };
       }
@@ -170,7 +174,10 @@ export class WorkflowAgent {
     const from = session.transcript.length;
     const outcome = await runAgent(session, start);
     session.lastError = outcome.kind === 'failed' ? outcome.errorMessage : undefined;
-    if (scope.consideredCancelled) throw cancelled();
+    if (scope.consideredCancelled) {
+      await this.#agents.abortedRunsEnded();
+      throw cancelled();
+    }
     if (outcome.kind === 'failed') throw runFailure(outcome);
     const { lastAbortReason, runUsage, turns, transcript } = session;
     const isExplained = outcome.kind === 'aborted' && lastAbortReason !== undefined;
@@ -185,7 +192,7 @@ export class WorkflowAgent {
   }
 
   #queue(kind: 'steer' | 'followUp', message: PromptMessage): void {
-    if (this.#session.closed) throw this.#notIdle('was closed');
+    if (this.#session.closed) throw this.#notIdle('was closed; create another');
     const parsed = parseInputMessage(message, 'message');
     if ('problem' in parsed) throw invalidInput(parsed.problem);
     queue(this.#session, { kind, message: parsed.value });

@@ -242,7 +242,7 @@ describe('resolveConfig', () => {
     [[], 'The config must be an object, not a list.'],
     [
       { model: {} },
-      'The config has the unknown field "model"; there are $schema, models, agents, tools, mcpServers, workspaces, workspaceWait, taskQueue, maxToolTimeout, cacheBytes, shutdownGrace, toolEnvironment.',
+      'The config has the unknown field "model"; there are $schema, models, agents, tools, mcpServers, workspaces, workspaceWait, taskQueue, maxToolTimeout, cacheBytes, shutdownGrace, toolEnvironment, workflows, activities.',
     ],
     [{ models: { default: {} } }, 'models.default.model is missing: add it, it must be a string.'],
     [{ models: { default: { model: 5 } } }, 'models.default.model must be a string, not a number.'],
@@ -344,8 +344,23 @@ describe('resolveConfig', () => {
       { toolEnvironment: ['NOT A NAME'] },
       'toolEnvironment[0] must be the name of an environment variable, such as "OPENAI_API_KEY"; put the secret into that variable, never into the config.',
     ],
+    [
+      { activities: { callTool: () => 'x' } },
+      'activities.callTool: Holdfast has an activity of this name; give yours another.',
+    ],
+    [
+      { activities: { publish: 'x' } },
+      'activities.publish must be a function; only a .ts, .js or .mjs config can have one.',
+    ],
   ])('refuses %j in a sentence', (config, sentence) => {
     expect(problems(config)).toEqual([sentence]);
+  });
+
+  test('the file of own workflows is found from the folder of the config; one that is not there is refused', () => {
+    expect(resolve({ workflows: './a-file' }).workflows).toBe(join(directory, 'a-file'));
+    expect(problems({ workflows: 'missing.ts' })).toEqual([
+      `workflows: there is no file ${join(directory, 'missing.ts')}; correct the path.`,
+    ]);
   });
 
   test('a workspace that is no directory is refused with its path', () => {

@@ -31,6 +31,8 @@ export interface AgentWorldOptions {
   /** Makes the config's models of the scripted one. Default: it alone, as `default`. */
   readonly models?: (scripted: ModelConfig) => NonNullable<UserConfig['models']>;
   readonly environment?: { readonly [name: string]: string | undefined };
+  /** Path of a workflow bundle. Default: the one of Holdfast's own workflows. */
+  readonly bundlePath?: string;
 }
 
 export interface AgentWorld extends AsyncDisposable {
@@ -41,6 +43,8 @@ export interface AgentWorld extends AsyncDisposable {
   readonly connection: NativeConnection;
   /** Absolute path of the default workspace. */
   readonly workspace: string;
+  /** Of the workflow bundle that its workers have. */
+  readonly bundlePath: string;
   /** Starts a further worker, with its config changed as said, and returns how to stop it. */
   addWorker(changes?: UserConfig): Promise<() => Promise<void>>;
   /** Stops all workers there are. */
@@ -71,6 +75,7 @@ export async function createAgentWorld(options: AgentWorldOptions = {}): Promise
       },
       { environment, builtInTools: createBuiltInTools(), directory: workspace },
     );
+  const { bundlePath = inject('bundlePath') } = options;
   const connection = await NativeConnection.connect({ address });
   const stops: (() => Promise<void>)[] = [];
 
@@ -79,7 +84,7 @@ export async function createAgentWorld(options: AgentWorldOptions = {}): Promise
       config: configWith(changes),
       connection,
       taskQueue,
-      bundlePath: inject('bundlePath'),
+      bundlePath,
       environment,
     });
     const ended = worker.run();
@@ -106,6 +111,7 @@ export async function createAgentWorld(options: AgentWorldOptions = {}): Promise
     taskQueue,
     connection,
     workspace,
+    bundlePath,
     addWorker,
     async stopWorkers() {
       for (const stop of stops) await stop();
@@ -134,7 +140,7 @@ export async function messagesOf(run: Pick<AgentRun, 'messages'>): Promise<Messa
 
 /** The breaches of the invariants by a session, replay of its history included. */
 export async function violationsOf(
-  world: Pick<AgentWorld, 'client'>,
+  world: Pick<AgentWorld, 'client'> & Partial<Pick<AgentWorld, 'bundlePath'>>,
   run: RecordedRun,
   expected: Partial<SessionRecord> = {},
 ): Promise<readonly string[]> {
@@ -142,7 +148,7 @@ export async function violationsOf(
   const history = await world.client.temporal.workflow.getHandle(run.workflowId).fetchHistory();
   await Worker.runReplayHistory(
     {
-      workflowBundle: { codePath: inject('bundlePath') },
+      workflowBundle: { codePath: world.bundlePath ?? inject('bundlePath') },
       dataConverter: { externalStorage: refusingStorage },
     },
     history,

@@ -8,11 +8,11 @@ import { deliver, describeDelivery } from '../deliver.js';
 import type { Delivery } from '../deliver.js';
 import { exitCodes, followRun } from '../follow-run.js';
 import { abortOnInterrupt } from '../interrupt.js';
-import { addServerOptions, examples, readText, withClient } from '../options.js';
-import type { ServerFlags } from '../options.js';
+import { addAgentOption, addServerOptions, examples, readText, withClient } from '../options.js';
+import type { AgentFlags, ServerFlags } from '../options.js';
 import type { Terminal } from '../terminal.js';
 
-interface ControlFlags extends ServerFlags {
+interface ControlFlags extends ServerFlags, AgentFlags {
   readonly json?: true;
   readonly follow?: true;
   readonly reason?: string;
@@ -62,7 +62,7 @@ function addMessageCommand(
   command.action(async (workflowId: string, argument: string, flags: ControlFlags) => {
     const text = await readText(argument);
     process.exitCode = await withClient(flags, async (client) => {
-      const run = client.get<AgentResult>(workflowId);
+      const run = client.get<AgentResult>(workflowId, flags);
       const after = flags.follow === true ? await run.lastSequence() : 0;
       say(terminal, kind, await deliver(run, kind, text), flags);
       if (flags.follow !== true) return exitCodes.answered;
@@ -83,7 +83,7 @@ function addPlainCommand(
     .addHelpText('after', examples(`holdfast ${kind} calm-otter-7k2m`))
     .action(async (workflowId: string, flags: ControlFlags) => {
       await withClient(flags, async (client) => {
-        say(terminal, kind, await deliver(client.get(workflowId), kind), flags);
+        say(terminal, kind, await deliver(client.get(workflowId, flags), kind), flags);
       });
     });
 }
@@ -110,7 +110,7 @@ function addAnswerCommand(
         ...(reason === undefined ? {} : { reason }),
       };
       await withClient(flags, async (client) => {
-        say(terminal, kind, await deliver(client.get(workflowId), kind, answer), flags);
+        say(terminal, kind, await deliver(client.get(workflowId, flags), kind, answer), flags);
       });
     });
 }
@@ -133,7 +133,12 @@ function addAbortCommand(program: Command, terminal: Terminal): void {
           return;
         }
         const content = reason === undefined ? {} : { reason };
-        say(terminal, 'abort', await deliver(client.get(workflowId), 'abort', content), flags);
+        say(
+          terminal,
+          'abort',
+          await deliver(client.get(workflowId, flags), 'abort', content),
+          flags,
+        );
       });
     });
 }
@@ -157,7 +162,7 @@ async function lifetimeOf(client: AgentClient, workflowId: string): Promise<'run
 function base(program: Command, name: string, description: string): Command {
   const command = program.command(name).description(description);
   command.argument('<id>', 'workflow id, as `holdfast list` shows it');
-  return addServerOptions(command).option('--json', 'print the outcome as JSON');
+  return addAgentOption(addServerOptions(command)).option('--json', 'print the outcome as JSON');
 }
 
 function say(terminal: Terminal, kind: SignalKind, delivery: Delivery, flags: ControlFlags): void {

@@ -9,13 +9,13 @@ import type { AgentState } from '../../protocol/session.js';
 import { commandName } from '../command-name.js';
 import { EventPrinter, summarizeArguments } from '../event-printer.js';
 import { followRun } from '../follow-run.js';
-import { addServerOptions, examples, withClient } from '../options.js';
-import type { ServerFlags } from '../options.js';
+import { addAgentOption, addServerOptions, examples, withClient } from '../options.js';
+import type { AgentFlags, ServerFlags } from '../options.js';
 import type { Terminal } from '../terminal.js';
 import { toOneLine, toPlainText, toShellWord, toTable } from '../text.js';
 import { toPositiveInteger } from './run.js';
 
-interface WatchFlags extends ServerFlags {
+interface WatchFlags extends ServerFlags, AgentFlags {
   readonly json?: true;
   readonly follow?: true;
   readonly after?: number;
@@ -41,7 +41,7 @@ function addEventsCommand(program: Command, terminal: Terminal): void {
     .option('--after <n>', 'only events after this sequence number', toWholeNumber)
     .option('--tool-output', 'with --follow: also what tools print while they run')
     .option('--json', 'one JSON object a line');
-  addServerOptions(command)
+  addAgentOption(addServerOptions(command))
     .addHelpText(
       'after',
       examples(
@@ -52,7 +52,7 @@ function addEventsCommand(program: Command, terminal: Terminal): void {
     )
     .action(async (workflowId: string, flags: WatchFlags) => {
       await withClient(flags, async (client) => {
-        const run = client.get<AgentResult>(workflowId);
+        const run = client.get<AgentResult>(workflowId, flags);
         const json = flags.json === true;
         const after = flags.after ?? 0;
         if (flags.follow === true) {
@@ -70,6 +70,7 @@ async function printEvents(
 ): Promise<void> {
   const printer = new EventPrinter({
     workflowId: run.workflowId,
+    agent: run.agent,
     columns: () => terminal.columns,
     colours: terminal.colours,
   });
@@ -86,7 +87,7 @@ function addMessagesCommand(program: Command, terminal: Terminal): void {
     .argument('<id>', 'workflow id, as `holdfast list` shows it')
     .option('--from <index>', 'only messages from this index on', toWholeNumber)
     .option('--json', 'one JSON object a line');
-  addServerOptions(command)
+  addAgentOption(addServerOptions(command))
     .addHelpText(
       'after',
       examples(
@@ -97,7 +98,7 @@ function addMessagesCommand(program: Command, terminal: Terminal): void {
     .action(async (workflowId: string, { json, from = 0, ...flags }: WatchFlags) => {
       await withClient(flags, async (client) => {
         let index = from;
-        for await (const message of client.get(workflowId).messages({ from })) {
+        for await (const message of client.get(workflowId, flags).messages({ from })) {
           terminal.write(
             json === true
               ? `${JSON.stringify(message)}\n`
@@ -127,26 +128,34 @@ function addStateCommand(program: Command, terminal: Terminal): void {
     .description('Print what a session is doing')
     .argument('<id>', 'workflow id, as `holdfast list` shows it')
     .option('--json', 'as JSON');
-  addServerOptions(command)
+  addAgentOption(addServerOptions(command))
     .addHelpText('after', examples('holdfast state calm-otter-7k2m --json'))
     .action(async (workflowId: string, flags: WatchFlags) => {
       await withClient(flags, async (client) => {
-        const state = await client.get(workflowId).state();
+        const state = await client.get(workflowId, flags).state();
         terminal.write(
           flags.json === true
             ? `${JSON.stringify(state)}\n`
-            : toTable(stateRows(state, workflowId), terminal.columns),
+            : toTable(stateRows(state, workflowId, flags), terminal.columns),
         );
       });
     });
 }
 
-function stateRows(state: AgentState, workflowId: string): (readonly [string, string])[] {
+function stateRows(
+  state: AgentState,
+  workflowId: string,
+  { agent }: AgentFlags,
+): (readonly [string, string])[] {
+  const of = agent === undefined ? '' : ` --agent ${toShellWord(agent)}`;
   const { queues, usage } = state;
   return [
     ['status', state.status + (state.turn > 0 ? `, turn ${state.turn}` : '')],
     ['lifetime', state.lifetime],
     ['agent', state.agent + (state.model === undefined ? '' : ` (${state.model})`)],
+    ...(state.name === undefined || state.names === undefined
+      ? []
+      : [['name', `${state.name}, of ${state.names.join(', ')}`] as [string, string]]),
     ['runs', `${state.runs}`],
     ['messages', `${state.transcriptLength}`],
     ['tokens', `${usage.total} (${usage.input} in, ${usage.output} out)`],
@@ -157,7 +166,7 @@ function stateRows(state: AgentState, workflowId: string): (readonly [string, st
     ...waitRows(state),
     ...state.pendingApprovals.map((call): [string, string] => [
       'approval',
-      `${toOneLine(call.toolName)} ${toOneLine(call.args)}: ${commandName()} approve ${toShellWord(workflowId)} --call ${toShellWord(call.toolCallId)}`,
+      `${toOneLine(call.toolName)} ${toOneLine(call.args)}: ${commandName()} approve ${toShellWord(workflowId)}${of} --call ${toShellWord(call.toolCallId)}`,
     ]),
     ['queued', `${queues.steeringLength} steering, ${queues.followUpLength} follow-up`],
     ...state.undelivered.map(({ kind, preview }): [string, string] => [
