@@ -80,11 +80,28 @@ export async function runUntilSignal(
     terminal.note(`A promise was rejected and nobody looked: ${reasonOf(reason)}`);
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('unhandledRejection', onRejection);
+  const stopWatching = watchNpm(() => onSignal('SIGTERM'));
   try {
     words.announce();
     await worker.run();
   } finally {
+    stopWatching();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('unhandledRejection', onRejection);
     await connection.close();
   }
+}
+
+/**
+ * Whoever stops `npx holdfast` stops npm, which passes the signal to the shell between us: it dies of it and
+ * tells nobody. All we see is another parent.
+ */
+function watchNpm(onGone: () => void): () => void {
+  const parent = process.ppid;
+  if ((process.env['npm_lifecycle_event'] ?? '') === '') return () => {};
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    onGone();
+  }, 500);
+  return () => clearInterval(watch);
 }

@@ -20,8 +20,8 @@ export interface Running {
   readonly finished: Promise<Finished>;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Sends a signal to the process and all its children, as a terminal does. */
-  signal(name: NodeJS.Signals): void;
+  /** Sends a signal to the process and all its children, as a terminal does, or to it alone. */
+  signal(name: NodeJS.Signals, to?: 'all' | 'itself'): void;
 }
 
 export interface InstalledPackage extends AsyncDisposable {
@@ -117,9 +117,9 @@ function startCommand(
     }),
     stdout: () => stdout,
     stderr: () => stderr,
-    signal(name) {
+    signal(name, to = 'all') {
       try {
-        if (child.pid !== undefined) process.kill(-child.pid, name);
+        if (child.pid !== undefined) process.kill(to === 'all' ? -child.pid : child.pid, name);
       } catch {
         // It has ended.
       }

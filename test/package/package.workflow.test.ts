@@ -100,9 +100,10 @@ describe('the package', () => {
     const prompt = 'Look for the tide';
     const said = await installed.run('npx', ['holdfast', 'run', prompt, ...queue], environment());
     expect(said).toContain('Found: 3 notes have tide.');
-    worker.signal('SIGTERM');
+    worker.signal('SIGTERM', 'itself');
     await worker.finished;
-    expect(worker.stderr()).toContain('Stopping');
+    // npm has died of it; the worker is told all the same.
+    await eventually(() => expect(worker.stderr()).toContain('Stopping'));
     expect(existsSync(join(installed.home, '.cache', 'holdfast'))).toBe(false);
   });
 
