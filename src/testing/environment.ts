@@ -3,7 +3,7 @@
 
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Client } from '@temporalio/client';
 import type { Duration } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
@@ -27,6 +27,11 @@ export interface TestEnvironmentOptions extends TestServerOptions {
   readonly config?: UserConfig;
   /** What the model answers. Default: nothing yet; `model.add` adds to it. */
   readonly script?: Script;
+  /**
+   * The file with workflows of one's own. Default: the config's `workflows`. Relative to the working directory,
+   * as nobody knows where a config that was imported lies.
+   */
+  readonly workflowsPath?: string;
   /** What tools and the config read as environment variables. Default: `process.env`. */
   readonly environment?: { readonly [name: string]: string | undefined };
 }
@@ -87,7 +92,7 @@ async function create(options: TestEnvironmentOptions, closing: Closing): Promis
   closing.add(() => model.close({ expectFaults }));
 
   const { environment = process.env } = options;
-  const config = await testConfig(options.config ?? {}, { model, folder, environment });
+  const config = await testConfig(options, { model, folder, environment });
   const server = await startTestServer(options);
   closing.add(() => server.teardown());
   const { address, namespace = 'default', connection, nativeConnection } = server;
@@ -131,7 +136,7 @@ async function create(options: TestEnvironmentOptions, closing: Closing): Promis
 }
 
 async function testConfig(
-  config: UserConfig,
+  { config = {}, workflowsPath = config.workflows }: TestEnvironmentOptions,
   {
     model,
     folder,
@@ -160,6 +165,7 @@ async function testConfig(
       ...config,
       models: Object.fromEntries(scripted),
       workspaces: Object.fromEntries(empty),
+      ...(workflowsPath === undefined ? {} : { workflows: resolve(workflowsPath) }),
       // What a test leaves behind need not end well.
       shutdownGrace: 1,
     },

@@ -2,6 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -118,6 +119,33 @@ describe('examples', () => {
   test('own-tool: its test passes', async () => {
     model = await startScriptedModel([]);
     expect(await exited(run('examples/own-tool/agent.test.ts'))).toMatch(/pass 1\b[^]*fail 0\b/);
+  });
+
+  test('own-workflow: two agents write, and a signal of its own lets the article out', async () => {
+    await using _ = await startWorker(
+      [
+        reply.text('Tea is hot.'),
+        reply.text('It is too short.'),
+        reply.toolCalls([
+          { name: 'write', arguments: { path: 'article.md', content: 'Tea is hot water.' } },
+        ]),
+        reply.text('It is saved.'),
+      ],
+      'examples/own-workflow/holdfast.config.ts',
+    );
+    const temporal = async (...args: readonly string[]) =>
+      (await promisify(execFile)(temporalPath, args, { env: environmentOf(model) })).stdout;
+    const tea = ['--workflow-id', 'tea'];
+    const start = ['workflow', 'start', '--type', 'article', '--task-queue', 'holdfast', ...tea];
+    await temporal(...start, '--input', '"tea"');
+    await model.request(2);
+    expect(existsSync(join(directory, 'article.md'))).toBe(false);
+    await temporal('workflow', 'signal', '--name', 'publish', ...tea);
+    expect(await temporal('workflow', 'result', ...tea)).toContain('It is saved.');
+    expect(await readFile(join(directory, 'article.md'), 'utf8')).toBe('Tea is hot water.');
+    const asked = model.requests.map(({ body }) => JSON.stringify(body.messages));
+    expect(asked[1]).toMatch(/You say what is wrong.*What should be better\?.*Tea is hot\./);
+    expect(asked[2]).toMatch(/You write in plain words.*A reviewer says: It is too short\./);
   });
 
   test('stock-cli: an agent is started, steered, watched and read with the temporal command alone', async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/config/index.js';
@@ -183,6 +184,36 @@ describe('a test environment on a local server', () => {
       )
       .toEqual([run.workflowId]);
     expect(findViolations(await recordSession(run))).toEqual([]);
+  });
+});
+
+describe("a test environment with workflows of one's own", () => {
+  const workflows = new URL('../../examples/own-workflow/workflows.ts', import.meta.url);
+  const start = ({ client, taskQueue }: TestEnvironment) =>
+    client.temporal.workflow.start('article', {
+      workflowId: `article-${crypto.randomUUID()}`,
+      taskQueue,
+      args: ['tea'],
+    });
+
+  test('thirty days in which nobody says a word pass at once', async () => {
+    await using environment = await createTestEnvironment({
+      config: { agents: { writer: {}, reviewer: {} } },
+      workflowsPath: fileURLToPath(workflows),
+      timeSkipping: true,
+      script: [
+        reply.text('Tea is hot.'),
+        reply.text('It is too short.'),
+        reply.toolCalls([{ name: 'write', arguments: { path: 'article.md', content: 'Tea.' } }]),
+        reply.text('It is not saved.'),
+      ],
+    });
+    const before = await environment.currentTimeMs();
+    const handle = await start(environment);
+    expect(await handle.result()).toBe('It is not saved.');
+    expect((await environment.currentTimeMs()) - before).toBeGreaterThan(30 * 24 * hour);
+    const told = environment.model.requests.at(-1)?.body.messages.at(-1);
+    expect(told?.content).toContain('Nobody agreed to publish it.');
   });
 });
 
