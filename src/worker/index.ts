@@ -14,6 +14,8 @@ export type { WorkerConfig } from '../activities/definitions.js';
 export type { AgentWorker } from './agent-worker.js';
 export { bundleWorkflows } from './bundle.js';
 export type { BundleWorkflowsOptions } from './bundle.js';
+export { bundleOwnWorkflows } from './own-bundle.js';
+export type { BundleOwnWorkflowsOptions } from './own-bundle.js';
 export { createAgentWorker } from './create-worker.js';
 export type { AgentWorkerOptions } from './create-worker.js';
 export { refusingStorage } from './refused-references.js';

@@ -80,7 +80,7 @@ describe('the package', () => {
           noEmit: true,
           skipLibCheck: false,
         },
-        files: ['user.ts', 'holdfast.config.ts'],
+        files: ['user.ts', 'holdfast.config.ts', 'workflows.ts'],
       };
       await writeFile(join(installed.directory, `tsconfig.${name}.json`), JSON.stringify(config));
       const { stdout } = await installed.start('node', [compiler, '-p', `tsconfig.${name}.json`])
@@ -107,14 +107,18 @@ describe('the package', () => {
     expect(existsSync(join(installed.home, '.cache', 'holdfast'))).toBe(false);
   });
 
-  test('a program makes a worker and a client from it, with a config that no packages are installed for', async () => {
+  test('a program makes worker, client and workflows from it, with a config that no packages are installed for', async () => {
     const file = join(installed.home, 'holdfast.config.ts');
     await cp(join(installed.directory, 'holdfast.config.ts'), file);
+    await cp(join(installed.directory, 'workflows.ts'), join(installed.home, 'workflows.ts'));
     const doors =
       "import 'holdfast/testing'; import 'holdfast/worker'; import 'holdfast/workflow';";
     await appendFile(file, doors);
     const args = ['library.mjs', address, randomUUID(), file];
-    expect(await installed.run('node', args, environment())).toBe('Found: 3 notes have tide.\n');
+    const WORKFLOWS = 'workflows.ts';
+    expect(await installed.run('node', args, { ...environment(), WORKFLOWS })).toBe(
+      'Found: 3 notes have tide.\nFOUND: 3 NOTES HAVE TIDE.\n',
+    );
   });
 
   test('the bundle of its workflows replays what earlier releases recorded', async () => {

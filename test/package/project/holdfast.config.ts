@@ -9,7 +9,10 @@ const search = defineTool({
   execute: ({ word, most }) => `${most} notes have ${word}.`,
 });
 
+const workflows = process.env['WORKFLOWS'];
+
 export default defineConfig({
   models: { default: { model: 'scripted', baseURL: process.env['MODEL_URL'] ?? '' } },
   tools: [search],
+  ...(workflows === undefined ? {} : { workflows }),
 });

@@ -1,5 +1,5 @@
 // A worker and a client in one program, made by the library alone, with the config that is named. Prints
-// the answer.
+// the answer of an agent, and what a workflow around an agent makes of it.
 
 import { AgentClient } from 'holdfast';
 import { NativeConnection, createAgentWorker, loadConfig } from 'holdfast/worker';
@@ -13,6 +13,9 @@ const client = await AgentClient.connect({ address, taskQueue });
 const run = await client.start('Look for the tide');
 const { response } = await run.result();
 console.log(response?.content);
+const { workflow } = client.temporal;
+const own = { taskQueue, workflowId: `shout-${taskQueue}`, args: ['Look for the tide'] };
+console.log(await workflow.execute('shout', own));
 await client.close();
 worker.shutdown();
 await ended;
