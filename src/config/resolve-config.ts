@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ToolDefinition, WorkerConfig } from '../activities/definitions.js';
 import { ownActivityProblems } from '../activities/own-activities.js';
 import { toMilliseconds } from '../protocol/duration.js';
@@ -69,12 +70,12 @@ export function resolveConfig(config: UserConfig, options: ResolveConfigOptions)
 }
 
 function resolveWorkflows(
-  path: string | undefined,
+  path: string | URL | undefined,
   directory: string,
   problems: string[],
 ): string | undefined {
   if (path === undefined) return undefined;
-  const file = resolve(directory, path);
+  const file = path instanceof URL ? fileURLToPath(path) : resolve(directory, path);
   if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) {
     problems.push(`workflows: there is no file ${file}; correct the path.`);
   }

@@ -153,6 +153,6 @@ export const configSchema = fields({
   cacheBytes: count.optional(),
   shutdownGrace: duration.optional(),
   toolEnvironment: z.array(variable).optional(),
-  workflows: text.optional(),
+  workflows: text.or(z.instanceof(URL)).optional(),
   activities: z.record(name, aFunction).optional(),
 });

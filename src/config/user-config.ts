@@ -101,8 +101,8 @@ export interface UserConfig {
   readonly shutdownGrace?: Duration;
   /** Names of further environment variables tools may see. */
   readonly toolEnvironment?: readonly string[];
-  /** A file of workflows of one's own, made with `holdfast/workflow`; relative to the config file. */
-  readonly workflows?: string;
+  /** A file of workflows of one's own, made with `holdfast/workflow`: relative to the config file, or a URL. */
+  readonly workflows?: string | URL;
   /** Activities for such workflows, by type. */
   readonly activities?: OwnActivities;
 }

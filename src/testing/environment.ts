@@ -31,7 +31,7 @@ export interface TestEnvironmentOptions extends TestServerOptions {
    * The file with workflows of one's own. Default: the config's `workflows`. Relative to the working directory,
    * as nobody knows where a config that was imported lies.
    */
-  readonly workflowsPath?: string;
+  readonly workflowsPath?: string | URL;
   /** What tools and the config read as environment variables. Default: `process.env`. */
   readonly environment?: { readonly [name: string]: string | undefined };
 }
@@ -165,7 +165,9 @@ async function testConfig(
       ...config,
       models: Object.fromEntries(scripted),
       workspaces: Object.fromEntries(empty),
-      ...(workflowsPath === undefined ? {} : { workflows: resolve(workflowsPath) }),
+      ...(workflowsPath === undefined
+        ? {}
+        : { workflows: workflowsPath instanceof URL ? workflowsPath : resolve(workflowsPath) }),
       // What a test leaves behind need not end well.
       shutdownGrace: 1,
     },

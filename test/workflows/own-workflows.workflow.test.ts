@@ -1,8 +1,10 @@
 // Workflows of one's own: several agents in one, hooks as functions of it, its own signals beside ours.
 
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AgentHooks } from '../../src/activities/definitions.js';
+import { createProgram } from '../../src/cli/program.js';
+import { createTerminal } from '../../src/cli/terminal.js';
 import type { AgentRun } from '../../src/client/index.js';
 import { defineTool } from '../../src/config/index.js';
 import type { UserConfig } from '../../src/config/index.js';
@@ -382,6 +384,30 @@ describe('addressing', () => {
     await expect(nobody.messages()[Symbol.asyncIterator]().next()).rejects.toThrow(reason);
     await expect(nobody.events()[Symbol.asyncIterator]().next()).rejects.toThrow(reason);
     await writer.cancel();
+    await expect(resultOf(world, id)).rejects.toMatchObject({ kind: 'canceled' });
+  });
+
+  test('the command line names an agent by --agent', async () => {
+    await using world = await ownWorld({ script: () => callWork() });
+    const id = await start(world, 'pair');
+    const reviewer = agentOf(world, id, 'reviewer');
+    await untilWorking(reviewer);
+    const holdfast = async (command: string, ...args: readonly string[]) => {
+      let written = '';
+      const terminal = { ...createTerminal(), write: (text: string) => (written += text) };
+      const flags = ['--agent', 'reviewer', '--address', inject('serverAddress'), '--json'];
+      const words = [command, id, ...args, ...flags];
+      await createProgram(terminal).parseAsync(words, { from: 'user' });
+      return written;
+    };
+    expect(JSON.parse(await holdfast('state'))).toMatchObject({ name: 'reviewer' });
+    expect(await holdfast('messages')).toContain('"role":"assistant"');
+    expect(await holdfast('steer', 'Hi')).toBe('{"outcome":"queued"}\n');
+    expect(await holdfast('abort', '--reason', 'enough')).toBe('{"outcome":"accepted"}\n');
+    await untilIdle(reviewer, 1);
+    expect(await holdfast('events')).toMatch(/"type":"agent_end".*"reason":"enough"/);
+    expect(await isWorking(agentOf(world, id, 'writer'))).toBe(true);
+    await reviewer.cancel();
     await expect(resultOf(world, id)).rejects.toMatchObject({ kind: 'canceled' });
   });
 
