@@ -4,6 +4,7 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { LogLevel } from '@temporalio/worker';
 import type { WorkerConfig } from '../activities/definitions.js';
 import { reasonOf, serverSettings, toConnectError } from '../client/index.js';
+import { keepHealthFile } from './health-file.js';
 import type { ServerFlags } from './options.js';
 import type { AgentWorker } from '../worker/agent-worker.js';
 import { createAgentWorker } from '../worker/create-worker.js';
@@ -51,6 +52,15 @@ export async function createServingWorker(options: ServingOptions): Promise<Serv
   }
 }
 
+export interface RunOptions {
+  /** Says that the worker is there: whoever reads it may send a signal. */
+  readonly announce: () => void;
+  /** What is said when a second signal leaves at once. */
+  readonly last?: () => string;
+  /** Touched for as long as the worker runs. */
+  readonly healthFile?: string | undefined;
+}
+
 /**
  * Polls until SIGINT or SIGTERM; then lets what runs finish within the grace time. A second signal leaves
  * at once: what it cuts off goes on elsewhere.
@@ -58,17 +68,12 @@ export async function createServingWorker(options: ServingOptions): Promise<Serv
 export async function runUntilSignal(
   { worker, connection }: ServingWorker,
   terminal: Terminal,
-  words: {
-    /** Says that the worker is there: whoever reads it may send a signal. */
-    readonly announce: () => void;
-    /** What is said when a second signal leaves at once. */
-    readonly last?: () => string;
-  },
+  { announce, last, healthFile }: RunOptions,
 ): Promise<void> {
   let isStopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (isStopping) {
-      if (words.last !== undefined) terminal.note(words.last());
+      if (last !== undefined) terminal.note(last());
       process.exit(signal === 'SIGTERM' ? 143 : 130);
     }
     isStopping = true;
@@ -80,11 +85,21 @@ export async function runUntilSignal(
     terminal.note(`A promise was rejected and nobody looked: ${reasonOf(reason)}`);
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('unhandledRejection', onRejection);
+  let removeHealthFile = () => {};
   const stopWatching = watchNpm(() => onSignal('SIGTERM'));
   try {
-    words.announce();
-    await worker.run();
+    announce();
+    const running = worker.run();
+    try {
+      if (healthFile !== undefined) removeHealthFile = keepHealthFile(healthFile);
+    } catch (error) {
+      worker.shutdown();
+      await running;
+      throw error;
+    }
+    await running;
   } finally {
+    removeHealthFile();
     stopWatching();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('unhandledRejection', onRejection);
     await connection.close();

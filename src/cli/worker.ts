@@ -4,13 +4,13 @@ import { modelsWithoutKey, loadConfig } from '../config/index.js';
 import type { LoadedConfig } from '../config/index.js';
 import { defaultWorkspaceName } from '../protocol/session.js';
 import type { AgentWorker } from '../worker/agent-worker.js';
-import type { ServeFlags } from './commands/serve.js';
+import type { WorkerFlags } from './commands/serve.js';
 import { chosenAddress } from './options.js';
 import { createServingWorker, runUntilSignal } from './serving.js';
 import type { Terminal } from './terminal.js';
 
 export async function serveWorker(
-  flags: ServeFlags,
+  flags: WorkerFlags,
   terminal: Terminal,
   { servesMainQueue = false }: { readonly servesMainQueue?: boolean } = {},
 ): Promise<void> {
@@ -34,6 +34,7 @@ export async function serveWorker(
       terminal.note(`Worker on ${serving.address}, namespace ${namespace}, ${what} ${queues}.`);
       describeConfig(loaded, taskQueue, worker, terminal);
     },
+    healthFile: flags.healthFile,
   });
 }
 

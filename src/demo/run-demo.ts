@@ -2,17 +2,15 @@
 // then in a tool call, and a person steers it in between, when no worker is there.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkflowHandle } from '@temporalio/client';
 import { AgentClient } from '../client/index.js';
 import type { AgentRun, FollowedEvent } from '../client/index.js';
 import { defaultTaskQueue } from '../protocol/session.js';
 import type { Belongings } from './belongings.js';
 import { checkFacts } from './checks.js';
-import type { DemoFacts } from './checks.js';
-import { recordedActivities } from './recorded-activities.js';
-import { lookAtProject } from './sample-project.js';
+import { announcement, gatherFacts } from './facts.js';
+import type { Kills } from './facts.js';
 import type { Screen } from './screen.js';
-import { hangingTurn, prompt, scriptedCalls, scriptedTexts, steered } from './script.js';
+import { hangingTurn, prompt, steered } from './script.js';
 import { createSetting } from './setting.js';
 import type { Setting } from './setting.js';
 import { steer, steerCommandLine } from './steer.js';
@@ -100,37 +98,27 @@ interface Scene {
   readonly first: WorkerProcess;
 }
 
-type Kills = Pick<DemoFacts, 'modelKill'> & {
-  readonly toolKill?: {
-    readonly at: number;
-    readonly toolCallId: string;
-    readonly pid: number;
-  };
-};
-
 async function playKills(scene: Scene): Promise<Kills> {
   const { watch, screen, setting, nextWorker } = scene;
   // Asked for now: a real model may come to it before its second model call is caught.
-  const announcing = watch.when(isAnnouncing);
+  const announcing = watch.when((event) => announcement(event) !== undefined);
 
   if (!(await catchModelCall(scene))) return {};
   const modelKill = { at: await scene.first.kill() };
   screen.step(`kill -9 ${scene.first.pid}: worker 1 is dead, in a model call`);
   const { server, temporalPath } = setting;
-  const command = { temporalPath, address: server.address, workflowId, text: steered };
+  const steering = { temporalPath, address: server.address, workflowId, text: steered };
   screen.step('No worker is there; a person steers all the same, by the stock CLI:');
-  screen.line(`          $ ${steerCommandLine(command)}`);
-  screen.line(`          ${await steer(command)}`);
+  screen.line(`          $ ${steerCommandLine(steering)}`);
+  screen.line(`          ${await steer(steering)}`);
   const second = await nextWorker();
 
-  const update = await announcing;
-  if (update?.type !== 'tool_execution_update') return { modelKill };
-  const pid = Number(/process (\d+)/.exec(update.partialResult)?.[1]);
-  if (!(await isProcessAlive(pid))) return { modelKill };
+  const command = announcement(await announcing);
+  if (command === undefined || !(await isProcessAlive(command.pid))) return { modelKill };
   const at = await second.kill();
   screen.step(`kill -9 ${second.pid}: worker 2 is dead, in a tool call`);
   await nextWorker();
-  return { modelKill, toolKill: { at, toolCallId: update.toolCallId, pid } };
+  return { modelKill, toolKill: { at, ...command } };
 }
 
 /** Resolves in the middle of a model call after the first turn; false when the agent ended before. */
@@ -156,54 +144,4 @@ async function catchModelCall({ watch, client, setting }: Scene): Promise<boolea
     if (isCalling) return true;
     await sleep(50);
   }
-}
-
-function isAnnouncing(event: FollowedEvent): boolean {
-  return (
-    event.type === 'tool_execution_update' &&
-    /note added by process \d+\n/.test(event.partialResult)
-  );
-}
-
-async function gatherFacts({
-  run,
-  client,
-  screen,
-  setting,
-  kills: { modelKill, toolKill },
-}: Pick<Scene, 'run' | 'client' | 'screen' | 'setting'> & {
-  readonly kills: Kills;
-}): Promise<DemoFacts> {
-  const handle: WorkflowHandle = client.temporal.workflow.getHandle(workflowId);
-  const [events, messages, history, description, project] = await Promise.all([
-    collected(run.loggedEvents()),
-    collected(run.messages()),
-    handle.fetchHistory(),
-    handle.describe(),
-    lookAtProject(setting.workspace),
-  ]);
-  const { model } = setting;
-  return {
-    events,
-    messages,
-    prompt,
-    ...(modelKill === undefined ? {} : { steered }),
-    shown: screen.shown,
-    project,
-    activities: recordedActivities(history),
-    history: { events: description.historyLength, bytes: description.historySize ?? 0 },
-    ...(modelKill === undefined ? {} : { modelKill }),
-    ...(toolKill === undefined
-      ? {}
-      : { toolKill: { ...toolKill, alive: await isProcessAlive(toolKill.pid) } }),
-    ...(model === undefined
-      ? {}
-      : { script: { texts: scriptedTexts, calls: scriptedCalls, faults: model.faults } }),
-  };
-}
-
-async function collected<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
 }

@@ -95,39 +95,82 @@ const turns: readonly Turn[] = [
   },
 ];
 
-/** The texts of the answers, in order. */
-export const scriptedTexts: readonly string[] = turns.map(({ text }) => text);
+/** Said where a command that may be run twice was told as unknown. */
+const again = 'Nobody knows how that ended. It may be run twice, so I do.';
 
-/** The tools called, in order. */
-export const scriptedCalls: readonly string[] = turns.flatMap(({ calls = [] }) =>
-  calls.map(({ name }) => name),
-);
+export interface ScriptedAnswers {
+  /** The texts of the answers, in order. */
+  readonly texts: readonly string[];
+  /** The tools called, in order. */
+  readonly calls: readonly string[];
+}
+
+/** What has to be said and called, where these turns' commands were told as unknown without meaning to. */
+export function scriptedAnswers(repeated: readonly number[] = []): ScriptedAnswers {
+  const told = turns.flatMap((turn, index) =>
+    repeated.includes(index + 1) ? [turn, { ...turn, text: again }] : [turn],
+  );
+  return {
+    texts: told.map(({ text }) => text),
+    calls: told.flatMap(({ calls = [] }) => calls.map(({ name }) => name)),
+  };
+}
 
 /** The turn whose first model call never comes to an end by itself. */
 export const hangingTurn = 2;
 
-export function createScript(): ReplyFunction {
+/** What a teller of the script may change in it, to have time for what is to happen. */
+export interface Staging {
+  /** What an answer of this turn waits for in its middle. */
+  readonly pause?: (turn: number) => Promise<unknown> | undefined;
+  /** The shell command that a turn gives instead. */
+  readonly command?: (turn: number, command: string) => string;
+}
+
+export function createScript(staging: Staging = {}): ReplyFunction {
   let hasHung = false;
   return (body) => {
-    const number = body.messages.filter(({ role }) => role === 'assistant').length + 1;
-    const turn = turns[number - 1];
-    if (turn === undefined) throw new Error(`There is no turn ${number} in the demo's script.`);
-    if (turn.expects !== undefined && !newMessages(body).includes(turn.expects)) {
-      throw new Error(`Turn ${number} was not told "${turn.expects}".`);
-    }
-    const { text, calls: toolCalls = [] } = turn;
+    const { number, turn } = nextTurn(body);
+    const toolCalls = (turn.calls ?? []).map((call) => staged(call, number, staging));
     const answer = reply.answer({
-      text,
+      text: turn.text,
       toolCalls,
       chunkSize: 16,
       delayMs: 40,
       usage: usageOf(body),
     });
-    if (number !== hangingTurn || hasHung) return answer;
-    hasHung = true;
-    const half = answer.steps.length / 4;
-    return { ...answer, steps: [...answer.steps.slice(0, Math.ceil(half)), step.hang] };
+    if (turn.text === again) return answer;
+    const begun = answer.steps.slice(0, Math.ceil(answer.steps.length / 4));
+    if (number === hangingTurn && !hasHung) {
+      hasHung = true;
+      return { ...answer, steps: [...begun, step.hang] };
+    }
+    const pause = staging.pause?.(number);
+    if (pause === undefined) return answer;
+    const rest = answer.steps.slice(begun.length);
+    return { ...answer, steps: [...begun, step.until(pause), ...rest] };
   };
+}
+
+function nextTurn(body: ScriptedRequestBody): { readonly number: number; readonly turn: Turn } {
+  const answers = body.messages.filter(({ role }) => role === 'assistant');
+  const number = answers.filter(({ content }) => textOf(content) !== again).length + 1;
+  const turn = turns[number - 1];
+  if (turn === undefined) throw new Error(`There is no turn ${number} in the demo's script.`);
+  const told = newMessages(body);
+  if (turn.expects === undefined || told.includes(turn.expects)) return { number, turn };
+  const last = turns[number - 2];
+  if (last === undefined || !told.includes('outcome of this call is unknown')) {
+    throw new Error(`Turn ${number} was not told "${turn.expects}".`);
+  }
+  return { number: number - 1, turn: { ...last, text: again } };
+}
+
+function staged(call: ScriptedToolCall, turn: number, { command }: Staging): ScriptedToolCall {
+  const { arguments: given } = call;
+  if (command === undefined || typeof given !== 'object' || given === null) return call;
+  const line: unknown = Object.entries(given).find(([name]) => name === 'command')?.[1];
+  return typeof line === 'string' ? { ...call, arguments: { command: command(turn, line) } } : call;
 }
 
 /** The text of what came after the last answer. */
@@ -135,11 +178,12 @@ function newMessages({ messages }: ScriptedRequestBody): string {
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages
     .slice(last + 1)
-    .map(({ content }) => (typeof content === 'string' ? content : textOf(content)))
+    .map(({ content }) => textOf(content))
     .join('\n');
 }
 
 function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content.map((block: { readonly text?: string }) => block.text ?? '').join('');
 }

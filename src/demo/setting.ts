@@ -70,7 +70,7 @@ async function startModel(belongings: Belongings): Promise<ScriptedModel | undef
 }
 
 /** The server is the demo's own: address, TLS and keys of another must not reach it. */
-async function ignoreTemporalSettings(folder: string): Promise<void> {
+export async function ignoreTemporalSettings(folder: string): Promise<void> {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('TEMPORAL_') && name !== 'TEMPORAL_CLI_PATH') delete process.env[name];
   }

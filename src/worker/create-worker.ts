@@ -33,7 +33,7 @@ export interface AgentWorkerOptions {
 }
 
 /** Time for an activity to end once it was told that its worker's grace is over. */
-const forceAfterGraceMs = 15_000;
+export const forceAfterGraceMs = 15_000;
 
 /**
  * The SDK ends workflow code that takes five seconds by the clock, and the whole process dies of it ("async

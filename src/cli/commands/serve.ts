@@ -15,6 +15,10 @@ export interface ServeFlags extends ServerFlags {
   readonly logLevel: 'ERROR' | 'WARN' | 'INFO' | 'DEBUG';
 }
 
+export interface WorkerFlags extends ServeFlags {
+  readonly healthFile?: string;
+}
+
 export interface DevFlags extends ServeFlags {
   readonly port?: number;
   readonly uiPort?: number;
@@ -49,6 +53,7 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
     program.command('worker').description('Run a worker on the configured Temporal server'),
     'WARN',
   )
+    .option('--health-file <path>', 'file to touch every 5 s while it runs, for health checks')
     .addHelpText(
       'after',
       examples(
@@ -57,7 +62,7 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
         'TEMPORAL_ADDRESS=temporal.internal:7233 holdfast worker',
       ),
     )
-    .action(async (flags: ServeFlags) => {
+    .action(async (flags: WorkerFlags) => {
       const { serveWorker } = await import('../worker.js');
       await serveWorker(flags, terminal);
     });
