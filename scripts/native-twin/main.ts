@@ -33,11 +33,16 @@ if (help || wrong) {
 }
 
 const belongings = new Belongings();
+let logsToRemove: string | undefined;
 const interrupted = new Promise<number>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => resolve(130));
   }
 });
+
+// Nothing may keep what was started from being stopped.
+const broken = new Promise<never>((_, reject) => process.on('uncaughtException', reject));
+broken.catch(() => undefined);
 
 async function play(): Promise<number> {
   const began = Date.now();
@@ -62,7 +67,7 @@ async function play(): Promise<number> {
     screen.line(`The messages of the server and of PostgreSQL are in ${stack.logs}.`);
     throw error;
   }
-  await rm(stack.logs, { recursive: true, force: true });
+  logsToRemove = stack.logs;
   return 0;
 }
 
@@ -105,10 +110,12 @@ try {
   const played = play();
   // After an interruption what was going on fails; that is nobody's news.
   played.catch(() => undefined);
-  exitCode = await Promise.race([played, interrupted]);
+  exitCode = await Promise.race([played, broken, interrupted]);
 } catch (error) {
   process.stderr.write(`twin: ${error instanceof Error ? error.message : String(error)}\n`);
   exitCode = 1;
 }
 await belongings.release();
+// What ended has written its last words by now.
+if (logsToRemove !== undefined) await rm(logsToRemove, { recursive: true, force: true });
 process.exit(exitCode);

@@ -1,6 +1,7 @@
 // Everything the twin runs, in the order in which docker-compose.yml starts it. The Web UI only shows what is
 // there, and is left out.
 
+import { appendFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,7 +86,9 @@ export async function startStack(
   const workspaces = { default: { root: workspace } };
   await writeFile(configFile, JSON.stringify({ models, workspaces }));
   const { address } = server;
-  const crew = new Crew({ address, taskQueue: defaultTaskQueue, configFile }, belongings);
+  const workerLog = join(logs, 'workers.log');
+  const heard = (text: string) => appendFileSync(workerLog, text);
+  const crew = new Crew({ address, taskQueue: defaultTaskQueue, configFile, heard }, belongings);
   await crew.complete();
   log('Two workers poll');
   return { workspace, logs, temporalPath, postgresql, server, crew, model, gates };

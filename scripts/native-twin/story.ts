@@ -14,6 +14,7 @@ import { steer } from '../../src/demo/steer.js';
 import { Watch } from '../../src/demo/watch.js';
 import { textOf } from '../../src/protocol/messages.js';
 import { deploymentChecks } from './deployment-checks.js';
+import { inTime } from './patience.js';
 import type { HeldTurns, Stack } from './stack.js';
 import { strike } from './strikes.js';
 import type { Strike, StrikeReport } from './strikes.js';
@@ -48,7 +49,7 @@ export async function tellStory(
   const watch = new Watch(run, screen);
   belongings.add(async () => watch.stop());
   const { strikes, kills } = await strikeInTurn({ stack, screen, client, watch, awayMs });
-  await watch.ended;
+  await inTime('The end', watch.ended, client, workflowId);
   const result = await run.result();
   screen.line(`\nAnswer (${result.stopReason}): ${result.response?.content ?? '(none)'}`);
   const unknownTurns = await turnsToldAsUnknown(run);
@@ -73,10 +74,12 @@ async function strikeInTurn(
   const { crew, server, postgresql, gates, temporalPath } = stack;
   const announcing = watch.when((event) => announcement(event) !== undefined);
   const hit = (what: Strike) => strike(what, { client, screen, stack, workflowId });
+  const soon = <T>(what: string, part: Promise<T>) => inTime(what, part, client, workflowId);
 
   const part = (event: FollowedEvent) =>
     event.type === 'message_update' && event.turn === hangingTurn;
-  if ((await watch.when(part)) === undefined) throw new Error('The run ended before its turn 2.');
+  const begun = await soon('The answer of turn 2', watch.when(part));
+  if (begun === undefined) throw new Error('The run ended before its turn 2.');
   const inModelCall = await hit({
     target: 'a worker',
     activity: 'completeChat',
@@ -89,7 +92,7 @@ async function strikeInTurn(
     restart: () => crew.complete(),
   });
 
-  await gates.modelAnswers(3);
+  await soon('The answer of turn 3', gates.modelAnswers(3));
   const serverInModelCall = await hit({
     target: 'the Temporal server',
     activity: 'completeChat',
@@ -101,7 +104,7 @@ async function strikeInTurn(
     restart: () => server.start(),
   });
 
-  await gates.commandRuns(4);
+  await soon('The command of turn 4', gates.commandRuns(4));
   const databaseInToolCall = await hit({
     target: 'PostgreSQL',
     activity: 'callTool',
@@ -112,7 +115,7 @@ async function strikeInTurn(
     restart: () => postgresql.start(),
   });
 
-  const command = announcement(await announcing);
+  const command = announcement(await soon('The announcement', announcing));
   if (command === undefined) throw new Error('The run ended before its note was announced.');
   const inToolCall = await hit({
     target: 'a worker',
@@ -122,7 +125,7 @@ async function strikeInTurn(
     restart: () => crew.complete(),
   });
 
-  await gates.modelAnswers(6);
+  await soon('The answer of turn 6', gates.modelAnswers(6));
   const databaseInModelCall = await hit({
     target: 'PostgreSQL',
     activity: 'completeChat',
@@ -131,9 +134,10 @@ async function strikeInTurn(
     meanwhile: async () => gates.releaseModelCall(6),
     awayMs,
     restart: () => postgresql.start(),
+    step: () => gates.commandRuns(6),
   });
 
-  await gates.commandRuns(6);
+  await soon('The command of turn 6', gates.commandRuns(6));
   const serverInToolCall = await hit({
     target: 'the Temporal server',
     activity: 'callTool',

@@ -22,6 +22,8 @@ export interface WorkerProcessOptions {
   readonly configFile: string;
   /** Called as soon as there is a process, so that it can be stopped before it is ready. */
   readonly started: (worker: WorkerProcess) => void;
+  /** Gets what it writes to standard error. */
+  readonly heard?: (text: string) => void;
 }
 
 /** Resolves when it polls. */
@@ -60,6 +62,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
   let said = '';
   await new Promise<void>((resolve, reject) => {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      options.heard?.(text);
       said = (said + text).slice(-4_000);
       if (said.includes('Worker on')) resolve();
     });
