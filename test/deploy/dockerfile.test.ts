@@ -68,6 +68,12 @@ describe('the Dockerfile', () => {
       .flatMap((value) => value.split(/\s+/).slice(0, -1));
     expect(sources).toEqual(['package.json', 'package-lock.json', '.']);
     for (const source of sources) expect(isThere(source)).toBe(true);
+    const { scripts, bin } = JSON.parse(textOf('package.json')) as {
+      scripts: Record<string, string>;
+      bin: Record<string, string>;
+    };
+    expect(scripts).toHaveProperty('build');
+    expect(valuesOf('RUN', last).join()).toContain(`/opt/holdfast/${bin['holdfast']}`);
   });
 });
 

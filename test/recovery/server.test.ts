@@ -4,10 +4,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { startDevServer } from '../../src/dev-server/index.js';
 import { readState } from '../../src/dev-server/state-file.js';
 import { AgentClient } from '../../src/client/index.js';
+import { toMilliseconds } from '../../src/protocol/duration.js';
+import { timeouts } from '../../src/protocol/limits.js';
 import { chunk, reply, step, startScriptedModel } from '../../src/testing/scripted-model.js';
 import { startProcess } from '../client/support/processes.js';
 import { messagesOf, violationsOf } from '../support/agent-world.js';
@@ -82,6 +85,39 @@ describe('a server killed and started again on its file', () => {
       expect(await world.file('effects.txt')).toBe('once\n');
       expect(world.gates.reached('before-bash')).toHaveLength(1);
       expect(await rolesOf(run)).toBe('user assistant toolResult assistant');
+      world.reset();
+      expect(await violationsOf(world, run, { inputs })).toEqual([]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('away for longer than the heartbeat time-out during a bash call: it is told as unknown, and the worker goes on', async () => {
+    let server = await start();
+    try {
+      await using world = await createKillWorld({ address: server.address });
+      world.model.add(
+        reply.toolCalls([bash('echo once >> effects.txt')]),
+        reply.toolCalls([bash('cat effects.txt')]),
+        reply.text('Done.'),
+      );
+      await world.startWorker();
+      world.gates.close('after-bash');
+      const run = await world.client.start('Go');
+      await world.reached('after-bash');
+      process.kill(server.pid, 'SIGKILL');
+      await server.gone;
+      // The call ends while there is nobody to hear of it.
+      world.gates.open('after-bash');
+      await sleep(toMilliseconds(timeouts.heartbeat) + 1_000);
+      server = await start();
+      expect((await run.result()).response?.content).toBe('Done.');
+      expect(await world.file('effects.txt')).toBe('once\n');
+      expect(await rolesOf(run)).toBe('user assistant toolResult assistant toolResult assistant');
+      const [unknown, seen] = await resultsOf(run);
+      expect(unknown).toMatchObject({ isError: true });
+      expect(unknown?.text).toMatch(/outcome of this call is unknown/);
+      expect(seen).toEqual({ text: 'once', isError: false });
       world.reset();
       expect(await violationsOf(world, run, { inputs })).toEqual([]);
     } finally {
