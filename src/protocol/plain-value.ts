@@ -47,7 +47,8 @@ function toPlainObject(value: object, above: readonly object[]): JsonValue | und
   if (above.length >= maxDepth) return '[too deeply nested]';
   const path = [...above, value];
   if ('toJSON' in value && typeof value.toJSON === 'function') return toPlain(value.toJSON(), path);
-  if (Array.isArray(value)) return value.map((item) => toPlain(item, path) ?? null);
+  // Not by `map`, which leaves holes.
+  if (Array.isArray(value)) return Array.from(value, (item) => toPlain(item, path) ?? null);
   if (value instanceof Error) return plainText(`${value.name}: ${value.message}`);
   const plain: { [key: string]: JsonValue } = {};
   for (const [key, field] of Object.entries(value)) {

@@ -8,8 +8,6 @@ import type { Untimed } from '../../src/protocol/messages.js';
 import type { ContextQuery, MessagesPage, MessagesQuery } from '../../src/protocol/session.js';
 import { Transcript } from '../../src/workflows/transcript.js';
 import { ValueStore } from '../../src/workflows/value-store.js';
-import { randomText } from '../support/random-json.js';
-import { createRandom } from '../support/random.js';
 
 const signal = new AbortController().signal;
 const tools = [{ name: 'bash', parameters: { type: 'object' } }];
@@ -199,8 +197,8 @@ describe('queries', () => {
 
   test('another worker reads a transcript of 2 MB by pages and the large messages by slices', async () => {
     const workflow = createWorkflow();
-    const random = createRandom(81);
-    for (let i = 0; i < 300; i++) workflow.say(`${i} ${randomText(random, 500)}`);
+    const pieces = 'a Z " \\ \n \u0000 ü 漢 \ufeff 🦉 \ud800 \udfff'.split(' ');
+    for (let i = 0; i < 300; i++) workflow.say(`${i} ${pieces[i % pieces.length]?.repeat(i)}`);
     workflow.say('"'.repeat(400_000), '🦉'.repeat(100_000));
     const { transcript } = await createWorker().load(workflow);
     expect(transcript).toEqual(workflow.transcript.messages);

@@ -225,6 +225,11 @@ function deltasOf({ name, args, id }: IntendedCall, position: number, how: Manne
   });
 }
 
+/** Whether the call's id comes at all. */
+export function sendsId({ args }: IntendedCall, how: Manner): boolean {
+  return how.id !== 'missing' && (how.id !== 'late' || argumentPieces(args, how).length > 1);
+}
+
 function argumentPieces(args: JsonObject, how: Manner): readonly unknown[] {
   if (Object.keys(args).length === 0) {
     const empty = { '{}': '{}', '': '', null: 'null', missing: undefined, 'null value': null };

@@ -4,7 +4,6 @@ import { EventLog } from '../../src/workflows/event-log.js';
 import { Transcript } from '../../src/workflows/transcript.js';
 import { assistantMessage, toolCall } from '../support/loop-values.js';
 import { expectFits, readEvents } from '../support/pages.js';
-import { createRandom } from '../support/random.js';
 
 const none = new Transcript();
 const rejected = (reason: string): AgentEvent => ({ type: 'rejected', kind: 'steer', reason });
@@ -128,32 +127,6 @@ describe('contents of events', () => {
 });
 
 describe('pages of events', () => {
-  test('fit, go on and end, with random contents of any kind', () => {
-    const random = createRandom(51);
-    const pieces = ['x', '"', '\u0001', '🦉', '\ud800', '漢'];
-    for (let round = 0; round < 2; round++) {
-      const transcript = new Transcript();
-      const log = new EventLog();
-      const texts = Array.from({ length: 6 }, () =>
-        random.pick(pieces).repeat(random.pick([0, 10, 3_000, 31_000, 100_000])),
-      );
-      const text = () => random.pick(texts);
-      for (let i = 0; i < 120; i++) {
-        const toolCallId = `${i}${text()}`;
-        const message = transcript.append(
-          assistantMessage([toolCall(toolCallId, text(), { value: text() })]),
-          i,
-        );
-        log.emit({ type: 'message_end', message }, i);
-        log.emit({ type: 'tool_execution_start', toolCallId, toolName: text(), message }, i);
-        if (i % 10 === 0) log.emit(rejected(text()), i);
-      }
-      const events = readEvents(log, transcript);
-      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-      expect(events).toHaveLength(252);
-    }
-  });
-
   test.each<[string, AgentEvent]>([
     ['a reason of 1 MB', rejected('\u0001'.repeat(1_000_000))],
     [

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { cutEscaped, jsonSlice } from '../../src/workflows/json-slice.js';
-import { randomJson, randomText } from '../support/random-json.js';
-import { createRandom } from '../support/random.js';
 
 const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text), 'utf8');
 
@@ -16,17 +14,6 @@ function slicesOf(value: unknown, maxBytes: number): readonly string[] {
 }
 
 describe('jsonSlice', () => {
-  test('slices fit, go on, and make the whole again, for random values', () => {
-    const random = createRandom(21);
-    for (let i = 0; i < 300; i++) {
-      const value = randomJson(random, 5);
-      const slices = slicesOf(value, 20 + random.below(60));
-      expect(slices.join('')).toBe(JSON.stringify(value));
-      expect(slices.every((slice) => slice !== '')).toBe(true);
-      expect(Math.max(...slices.map(bytesOf))).toBeLessThanOrEqual(80);
-    }
-  });
-
   test.each(['"', '\\', '\u0000', '🦉', '\ud800', 'ü', 'x', '漢"'])(
     'a long text of nothing but %j comes in few slices',
     (piece) => {
@@ -51,17 +38,6 @@ describe('jsonSlice', () => {
 });
 
 describe('cutEscaped', () => {
-  test('never takes more than it may as a string of JSON, for random texts', () => {
-    const random = createRandom(22);
-    for (let i = 0; i < 1_000; i++) {
-      const text = randomText(random, 60);
-      const maxBytes = 2 + random.below(100);
-      const cut = cutEscaped(text, maxBytes);
-      expect(text.startsWith(cut)).toBe(true);
-      expect(bytesOf(cut)).toBeLessThanOrEqual(maxBytes);
-    }
-  });
-
   test('leaves a text that fits as it is', () => {
     expect(cutEscaped('"quoted"', bytesOf('"quoted"'))).toBe('"quoted"');
   });

@@ -46,7 +46,7 @@ function toChanges(text: string, replacements: readonly Replacement[]): readonly
   while (index < replacements.length) {
     const first = replacements[index];
     if (first === undefined) break;
-    const start = text.lastIndexOf('\n', first.start - 1) + 1;
+    const start = startOfLine(text, first.start);
     let added = text.slice(start, first.start) + first.text;
     let position = first.end;
     let end = endOfLine(text, position);
@@ -62,6 +62,11 @@ function toChanges(text: string, replacements: readonly Replacement[]): readonly
     changes.push(trimChange({ from: lineAt(text, start), removed, added: toLines(added) }));
   }
   return changes;
+}
+
+function startOfLine(text: string, position: number): number {
+  // Before the first character there is nothing; `lastIndexOf` would look at that character.
+  return position === 0 ? 0 : text.lastIndexOf('\n', position - 1) + 1;
 }
 
 function endOfLine(text: string, position: number): number {

@@ -162,6 +162,14 @@ describe('edit', () => {
     });
   });
 
+  test('the diff of an edit at the very beginning shows an empty first line', async () => {
+    const edited = await editOf('\na\n', { oldText: '\na', newText: 'a' });
+    expect(edited.details).toMatchObject({
+      firstChangedLine: 1,
+      diff: ['--- a.txt', '+++ a.txt', '@@ -1,3 +1,2 @@', '-', ' a', ' '].join('\n'),
+    });
+  });
+
   test('the diff of several places has a hunk for each that is far from the others', async () => {
     const before = Array.from(
       { length: 30 },
