@@ -23,8 +23,8 @@ import { anyJson, anyText, longText, received } from './json-values.js';
 
 /** Mostly short, now and then larger than a page. */
 const text = fc.oneof(
-  { arbitrary: anyText, weight: 20 },
-  { arbitrary: longText(33_000), weight: 2 },
+  { arbitrary: anyText, weight: 60 },
+  { arbitrary: longText(33_000), weight: 3 },
   { arbitrary: longText(110_000), weight: 1 },
 );
 

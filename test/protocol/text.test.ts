@@ -4,8 +4,6 @@ import { describe, excerpt, fieldName } from '../../src/protocol/text.js';
 /** What survives UTF-8 unchanged has no lone surrogate. */
 const survivesUtf8 = (text: string) => Buffer.from(text, 'utf8').toString('utf8') === text;
 
-group('wellFormed', () => {});
-
 group('excerpt', () => {
   test('drops the half of a pair that the cut left', () => {
     expect(excerpt('ab🦉cd', 3)).toBe('ab…');
