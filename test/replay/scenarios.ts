@@ -238,4 +238,24 @@ export const scenarios: readonly Scenario[] = [
       return run.workflowId;
     },
   },
+  {
+    name: 'cancel-after-runs',
+    script: [reply.text('One.'), reply.text('Two.'), reply.raw([chunk.text('Thr'), step.hang])],
+    async play({ client, model }) {
+      const session = await client.start({ prompt: 'First.', lifetime: 'session' });
+      const idleAfter = (runs: number) =>
+        until(async () => {
+          const state = await session.state();
+          return state.runs === runs && state.status === 'idle';
+        });
+      await idleAfter(1);
+      await session.prompt('Second.');
+      await idleAfter(2);
+      await session.prompt('Third.');
+      await model.request(2);
+      await session.cancel();
+      await session.result().catch(() => undefined);
+      return session.workflowId;
+    },
+  },
 ];

@@ -521,6 +521,22 @@ describe('cancelling the workflow', () => {
     await expectSound(world, session, { inputs: [{ id: 'p', message: 'Never begun' }] });
   });
 
+  test('of a session waits for no run that has ended already', async () => {
+    await using world = await createAgentWorld({
+      script: [reply.text('One.'), reply.text('Two.')],
+    });
+    const session = await sessionOf(world, { prompt: 'First' });
+    await untilIdle(session, 1);
+    await session.prompt('Second');
+    await untilIdle(session, 2);
+    await session.cancel();
+    await expect(session.result()).rejects.toMatchObject({ kind: 'canceled' });
+    const handle = world.client.temporal.workflow.getHandle(session.workflowId);
+    const { events } = await handle.fetchHistory();
+    expect(events?.some((event) => event.timerStartedEventAttributes != null)).toBe(false);
+    await expectSound(world, session);
+  });
+
   test.each(['run', 'session'] as const)(
     'is abort: a %s ends Canceled, its model call closed, what was queued reported',
     async (lifetime) => {
