@@ -79,8 +79,11 @@ async function runTurns(start: RunStart, run: Run): Promise<RunOutcome> {
   for (;;) {
     const turn = await runTurn(opened.agent, run);
     if (turn.kind === 'ended') return turn.outcome;
-    const ended = await askTurnHooks(opened.agent, run);
-    if (ended !== undefined) return ended;
+    if (effects.isAborted()) return aborted;
+    if (opened.agent.hasPrepareNextTurn || opened.agent.hasShouldStopAfterTurn) {
+      const ended = await askTurnHooks(opened.agent, run);
+      if (ended !== undefined) return ended;
+    }
 
     const reached = reachedLimit(run, settings.limits, effects);
     if (reached !== undefined) {
@@ -146,10 +149,9 @@ async function runTurn(agent: LoopAgent, run: Run): Promise<TurnOutcome> {
   return { kind: 'turned', more: !results.terminate };
 }
 
-/** What ends the run after a turn although it went well: an abort, or one of the hooks. */
+/** What ends the run after a turn although it went well: one of the hooks, or an abort during it. */
 async function askTurnHooks(agent: LoopAgent, run: Run): Promise<RunOutcome | undefined> {
   const { effects, turns } = run;
-  if (effects.isAborted()) return aborted;
   if (agent.hasPrepareNextTurn) {
     const outcome = await effects.prepareNextTurn(turns);
     if (effects.isAborted()) return aborted;

@@ -3,6 +3,9 @@
 //
 // `tool_execution_start` is emitted for a call that preparation reaches, and then always
 // `tool_execution_end`; a call that an abort kept from being reached has neither, only its result.
+//
+// In the sandbox every promise costs a stack trace, so the usual batch awaits its tools and nothing else: no
+// hook and no approval where there is none.
 
 import type { ToolResult } from '../protocol/activities.js';
 import type { ToolExecutionMode } from '../protocol/agent-definition.js';
@@ -12,7 +15,7 @@ import type { AssistantMessage, ToolCall, Untimed } from '../protocol/messages.j
 import type { ExecutableCall, LoopAgent, LoopEffects } from './loop-effects.js';
 import { emitEnd, emitStart, recordResult } from './tool-call-events.js';
 import { executeCall } from './tool-execution.js';
-import { prepareCall } from './tool-preparation.js';
+import { prepareCall, prepareHookedCall } from './tool-preparation.js';
 import type { Preparation, ToolBatch } from './tool-preparation.js';
 import {
   abortedBeforeExecutionText,
@@ -85,8 +88,11 @@ async function runSequentially(
       effects.toolCallStatus(call, 'done');
     } else {
       emitStart(call, batch.index, effects);
-      const preparation = await prepareCall(call, batch, agent, effects);
-      const [answered = preparation] = await askForApprovals([preparation], effects);
+      const preparation = agent.hasBeforeToolCall
+        ? await prepareHookedCall(call, batch, agent, effects)
+        : prepareCall(call, batch, agent);
+      const [answered = preparation] =
+        preparation.kind === 'ask' ? await askForApprovals([preparation], effects) : [preparation];
       const result =
         answered.kind === 'settled'
           ? answered.result
@@ -112,13 +118,18 @@ async function runInParallel(
       continue;
     }
     emitStart(call, batch.index, effects);
-    const preparation = await prepareCall(call, batch, agent, effects);
+    const preparation = agent.hasBeforeToolCall
+      ? await prepareHookedCall(call, batch, agent, effects)
+      : prepareCall(call, batch, agent);
     if (preparation.kind === 'settled') endCall(call, preparation.result, results, effects);
     else unsettled.push(preparation);
   }
 
+  const answered = unsettled.some(({ kind }) => kind === 'ask')
+    ? await askForApprovals(unsettled, effects)
+    : unsettled;
   const ready: ExecutableCall[] = [];
-  for (const preparation of await askForApprovals(unsettled, effects)) {
+  for (const preparation of answered) {
     if (preparation.kind === 'settled') {
       endCall(preparation.call, preparation.result, results, effects);
     } else ready.push(preparation.executable);
@@ -165,16 +176,18 @@ function distinctCallsOf(message: Untimed<AssistantMessage>): readonly ToolCall[
 }
 
 /** Runs `action` for each item, at most `limit` at a time, started in order. */
-async function forEachBounded<T>(
+function forEachBounded<T>(
   items: readonly T[],
   limit: number,
   action: (item: T) => Promise<void>,
-): Promise<void> {
+): Promise<unknown> {
+  const [only] = items;
+  if (only !== undefined && items.length === 1) return action(only);
   const waiting = items.values();
   const lane = async () => {
     for (const item of waiting) await action(item);
   };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
+  return Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
 }
 
 /** Calls that preparation never reached were kept from it by an abort. */
