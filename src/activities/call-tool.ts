@@ -39,7 +39,8 @@ export function createCallTool(dependencies: CallToolDependencies) {
       const source = dependencies.conversation();
       const result = await runCall(input, dependencies, source, heartbeat);
       source.remember(toToolResultMessage(input, result));
-      source.rememberValue(plainValue(result));
+      // The hook that follows refers to it by digest.
+      if (hasAfterToolCall(input, dependencies.config)) source.rememberValue(plainValue(result));
       return result;
     } catch (error) {
       throw toRedactedFailure(error, dependencies.redactor);
@@ -73,7 +74,7 @@ async function runCall(
     input,
     workspace,
     redactor,
-    environment: toolEnvironment(environment, config.toolEnvironment, redactor),
+    environment: () => toolEnvironment(environment, config.toolEnvironment, redactor),
     maxTimeoutMs: config.maxToolTimeoutMs,
     show: (output) => heartbeat.show({ kind: 'tool', toolCallId, toolName, attempt, output }),
   });
@@ -82,6 +83,10 @@ async function runCall(
     maxImageBytes: input.maxImageBytes,
     keepFullText: (text) => keepFullText(text, workspace.root, input.toolCallId),
   });
+}
+
+function hasAfterToolCall({ agent }: CallToolInput, { agents }: WorkerConfig): boolean {
+  return own(agents, agent)?.hooks.afterToolCall !== undefined;
 }
 
 type Lookup =

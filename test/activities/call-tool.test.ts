@@ -71,13 +71,22 @@ describe('what callTool runs', () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  test('the result goes into the cache, as a value and as the message the workflow will append', async () => {
+  test('the result goes into the cache as the message the workflow will append', async () => {
     await using world = await createActivityWorld({
       tools: [toolOf(() => ({ content: 'x', details: 1 }))],
     });
     const result = await world.callTool('probe');
     const call = { toolCallId: 'call-1', toolName: 'probe' };
     expect(world.remembered.messages).toEqual([toToolResultMessage(call, result)]);
+    expect(world.remembered.values).toEqual([]);
+  });
+
+  test('where the agent has afterToolCall, the result goes into the cache as the value it is asked about', async () => {
+    await using world = await createActivityWorld({
+      tools: [toolOf(() => ({ content: 'x', details: 1 }))],
+      agent: { hooks: { afterToolCall: () => undefined } },
+    });
+    const result = await world.callTool('probe');
     expect(world.remembered.values).toEqual([result]);
   });
 });

@@ -27,17 +27,21 @@ const afterFinishMs = 2_000;
  * @throws ModelProblem when a clock ran out or the answer is too large; whatever the client throws
  */
 export async function streamChat(
-  model: ModelDefinition,
+  { baseURL, clocks }: ModelDefinition,
   credentials: Credentials,
   request: ChatRequest,
   accumulator: StreamAccumulator,
   cancellation: AbortSignal,
 ): Promise<void> {
-  using watchdog = startWatchdog(model.clocks, cancellation);
+  using watchdog = startWatchdog(clocks, cancellation);
   let linger: NodeJS.Timeout | undefined;
   try {
-    const client = createClient(model, credentials);
-    const stream = await client.chat.completions.create(request, { signal: watchdog.signal });
+    const stream = await clientOf(baseURL).chat.completions.create(request, {
+      headers: headersOf(credentials),
+      signal: watchdog.signal,
+      // The watchdog has the time-outs.
+      timeout: clocks.callMs + 60_000,
+    });
     for await (const chunk of stream) {
       throwErrorChunk(chunk);
       if (accumulator.add(chunk)) watchdog.token();
@@ -65,25 +69,40 @@ export function tooLarge(): ModelProblem {
   );
 }
 
-function createClient(model: ModelDefinition, { apiKey, headers }: Credentials): OpenAI {
-  const url = new URL(model.baseURL);
+const clients = new Map<string, OpenAI>();
+
+/** One client per server, as each is some 150 objects. It holds no secrets: those go with a request. */
+function clientOf(baseURL: string): OpenAI {
+  const known = clients.get(baseURL);
+  if (known !== undefined) return known;
+  const client = createClient(baseURL);
+  clients.set(baseURL, client);
+  return client;
+}
+
+function createClient(baseURL: string): OpenAI {
+  const url = new URL(baseURL);
   const query = Object.fromEntries(url.searchParams);
   url.search = '';
   return new OpenAI({
-    apiKey: apiKey ?? 'none',
+    // The client wants one; the request's own header takes its place.
+    apiKey: 'none',
     adminAPIKey: null,
     // What the client would read from the environment is the config's to say.
     organization: null,
     project: null,
     baseURL: url.toString(),
     defaultQuery: query,
-    defaultHeaders: { ...(apiKey === undefined ? { authorization: null } : {}), ...headers },
-    // Temporal retries; the watchdog has the time-outs.
+    // Temporal retries.
     maxRetries: 0,
-    timeout: model.clocks.callMs + 60_000,
     fetch: providerFetch,
     logLevel: 'off',
   });
+}
+
+/** Without a key there is no such header, unless the config names one. */
+function headersOf({ apiKey, headers }: Credentials) {
+  return { authorization: apiKey === undefined ? null : `Bearer ${apiKey}`, ...headers };
 }
 
 /** An error event without the `error` field that the client looks for. */

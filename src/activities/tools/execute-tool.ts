@@ -7,7 +7,7 @@ import type { JsonObject } from '../../protocol/json.js';
 import { timeouts } from '../../protocol/limits.js';
 import type { TailView } from '../../protocol/live-views.js';
 import { ending, interruptedFailure } from '../cancellation.js';
-import type { ToolDefinition, Workspace } from '../definitions.js';
+import type { ToolContext, ToolDefinition, Workspace } from '../definitions.js';
 import { redactedMessage } from '../secrets.js';
 import type { Redactor } from '../secrets.js';
 import { LiveOutput } from './live-output.js';
@@ -22,7 +22,8 @@ export interface Execution {
   readonly input: CallToolInput;
   readonly workspace: Workspace;
   readonly redactor: Redactor;
-  readonly environment: { readonly [name: string]: string };
+  /** Asked when the tool looks at it: few do, and each value is searched for secrets. */
+  readonly environment: () => ToolContext['environment'];
   readonly maxTimeoutMs: number;
   /** Gets the end of what the tool has shown so far. */
   readonly show: (output: TailView) => void;
@@ -92,7 +93,9 @@ function callFunction(
     attempt: Context.current().info.attempt,
     maxResultBytes: input.maxResultBytes,
     maxImageBytes: input.maxImageBytes,
-    environment,
+    get environment() {
+      return environment();
+    },
     maxTimeoutMs,
     redacting: () => redactor.stream(),
     update,
