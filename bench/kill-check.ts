@@ -19,7 +19,13 @@ export interface CheckedRun {
   readonly unknownOutcomes: number;
 }
 
-/** Checks a run that has ended. */
+/** What is known of a run without its server. */
+export interface RunRecord {
+  readonly events: readonly LoggedEvent[];
+  readonly messages: readonly Message[];
+}
+
+/** Checks a run that has ended, its replay included. */
 export async function checkRun(
   client: AgentClient,
   run: AgentRun,
@@ -30,13 +36,23 @@ export async function checkRun(
   for await (const event of run.loggedEvents()) events.push(event);
   const messages: Message[] = [];
   for await (const message of run.messages()) messages.push(message);
+  const { violations, unknownOutcomes } = await checkRecord({ events, messages }, plan, workspace);
+  const replay = await replayFaults(client, run.workflowId);
+  return { violations: [...violations, ...replay], unknownOutcomes };
+}
+
+/** Checks what a run said of itself against its plan, and against what its tools left in the workspace. */
+export async function checkRecord(
+  { events, messages }: RunRecord,
+  plan: KillRun,
+  workspace: string,
+): Promise<CheckedRun> {
   const results = messages.filter((message) => message.role === 'toolResult');
   return {
     violations: [
       ...findViolations({ events, messages, inputs: [{ message: promptOfRun(plan) }] }),
       ...transcriptFaults(messages, plan),
       ...(await effectFaults(results, plan, workspace)),
-      ...(await replayFaults(client, run.workflowId)),
     ],
     unknownOutcomes: results.filter(isUnknown).length,
   };

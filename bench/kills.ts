@@ -14,7 +14,7 @@ import { editedFile, promptOfRun, replyOfRun } from './kill-script.js';
 import type { KillRun } from './kill-script.js';
 import { startWorkerProcess } from './processes.js';
 import { createRandom } from './random.js';
-import type { Measure } from './report.js';
+import type { Measure, MeasureOptions, Report } from './report.js';
 
 /** Runs under way at any time: a kill meets each of them elsewhere. */
 const concurrentRuns = 2;
@@ -25,10 +25,16 @@ const maxLifeMs = 9_000;
 /** A run that has not ended so long after the last kill is stuck. */
 const stuckAfterMs = 120_000;
 
-export const kills: Measure = {
+export const kills = {
   name: 'kills',
   what: 'SIGKILLs of the worker at random moments',
-  async run({ address, folder, kills: wanted, seed, log }) {
+  async run({
+    address,
+    folder,
+    kills: wanted,
+    seed,
+    log,
+  }: Omit<MeasureOptions, 'server'>): Promise<Report> {
     log(`seed ${seed}`);
     const random = createRandom(seed);
     const model = await startScriptedModel((body) => replyOfRun(body));
@@ -95,7 +101,7 @@ export const kills: Measure = {
       ],
     };
   },
-};
+} satisfies Measure;
 
 async function keepHistories(
   client: AgentClient,

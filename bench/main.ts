@@ -9,6 +9,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { ensureTemporalCli } from '../src/dev-server/index.js';
 import { abort } from './abort.js';
 import { engineTime } from './engine-time.js';
+import { heartbeats } from './heartbeats.js';
 import { historyBytes } from './history.js';
 import { kills } from './kills.js';
 import { liveText } from './live-text.js';
@@ -17,9 +18,12 @@ import { isMet, toTable } from './report.js';
 import type { Measure, Report } from './report.js';
 import { startUp } from './start-up.js';
 import { startTemporalServer } from './temporal-server.js';
+import { throughput } from './throughput.js';
 
 const measures: readonly Measure[] = [
   engineTime,
+  throughput,
+  heartbeats,
   historyBytes,
   abort,
   recovery,
@@ -76,6 +80,7 @@ async function main(): Promise<number> {
         reports.push(
           await run({
             address: server.address,
+            server,
             folder: own,
             samples: values.n === undefined ? undefined : Number(values.n),
             kills: Number(values.kills),

@@ -1,10 +1,11 @@
-// Worker processes that the benchmark starts, kills and measures.
+// Processes that the benchmark starts, kills and measures: workers, and the model where it must not share the
+// benchmark's own process.
 
-import { execFile, spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 export type WorkerProcessOptions = {
   readonly address: string;
@@ -74,8 +75,53 @@ async function untilReady(child: ChildProcess, errors: () => string): Promise<vo
   });
 }
 
-/** Bytes of memory a process holds. */
-export async function residentBytes(pid: number): Promise<number> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]);
-  return Number(stdout.trim()) * 1024;
+export interface ModelProcess extends AsyncDisposable {
+  readonly baseURL: string;
+  /** Requests that arrived so far. */
+  requests(): Promise<number>;
+}
+
+/** What the model's process tells: once where it listens, then as often as it is asked. */
+export type ModelMessage = { readonly baseURL: string } | { readonly requests: number };
+
+const modelFile = fileURLToPath(new URL('model-process.ts', import.meta.url));
+
+/** Starts the scripted model that prompts drive; see `turn-script.ts`. */
+export async function startModelProcess(): Promise<ModelProcess> {
+  const child = fork(modelFile, { execArgv: ['--import', 'tsx'], stdio: 'inherit' });
+  endWithThisProcess(child);
+  const ended = once(child, 'exit');
+  const next = async () => (await once(child, 'message'))[0] as ModelMessage;
+  const told = await Promise.race([next(), ended]);
+  if (!('baseURL' in told)) throw new Error('The model ended before it listened.');
+  return {
+    baseURL: told.baseURL,
+    async requests() {
+      const answer = next();
+      child.send('requests');
+      const message = await answer;
+      return 'requests' in message ? message.requests : Number.NaN;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Megabytes of memory a process holds. */
+export async function residentMegabytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return (Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024) / 1e6;
+}
+
+/** The kernel counts a process's time in hundredths of a second, whatever its own clock does. */
+const millisecondsPerTick = 10;
+
+/** Processor time that a process has used, all its threads together. */
+export async function processorMs(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The second field is the command's name in parentheses, which may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick;
 }

@@ -1,19 +1,25 @@
 // What measures report and how it is printed: one table for all.
 
 import { median, percentile } from './statistics.js';
+import type { TemporalServer } from './temporal-server.js';
 
-export type Unit = 'ms' | '×' | 'bytes' | 'MB' | 'count';
+export type Unit = 'ms' | '×' | 'bytes' | 'MB' | 'count' | 'calls/s' | 'writes/s' | '% of a core';
 
 /** One line of the table. */
 export interface Row {
   readonly what: string;
   readonly unit: Unit;
   readonly samples: readonly number[];
-  /** What must hold, of the median or of the 95th percentile. */
-  readonly bar?: { readonly of: 'median' | 'p95'; readonly atMost: number };
+  readonly bar?: Bar;
   /** A word on what the line means. */
   readonly note?: string;
 }
+
+/** What must hold, of the median or of the 95th percentile. */
+export type Bar = { readonly of: 'median' | 'p95' } & (
+  | { readonly atMost: number }
+  | { readonly atLeast: number }
+);
 
 export interface Report {
   readonly measure: string;
@@ -31,6 +37,7 @@ export interface Measure {
 export interface MeasureOptions {
   /** Address of the Temporal server. */
   readonly address: string;
+  readonly server: TemporalServer;
   /** A folder for this measure alone, removed at the end. */
   readonly folder: string;
   /** Samples; each measure has a default of its own. */
@@ -43,7 +50,8 @@ export interface MeasureOptions {
 
 export function isMet({ bar, samples }: Row): boolean | undefined {
   if (bar === undefined) return undefined;
-  return (bar.of === 'median' ? median(samples) : percentile(samples, 0.95)) <= bar.atMost;
+  const value = bar.of === 'median' ? median(samples) : percentile(samples, 0.95);
+  return 'atMost' in bar ? value <= bar.atMost : value >= bar.atLeast;
 }
 
 export function toTable(reports: readonly Report[]): string {
@@ -74,14 +82,20 @@ function toCells(measure: string, row: Row): string[] {
     single ? '' : format(percentile(samples, 0.95)),
     single ? '' : `${format(Math.min(...samples))} – ${format(Math.max(...samples))}`,
     String(samples.length),
-    bar === undefined ? '' : `${bar.of} ≤ ${format(bar.atMost)}`,
+    bar === undefined ? '' : barText(bar, format),
     met === undefined ? '' : met ? 'met' : 'MISSED',
   ];
+}
+
+function barText(bar: Bar, format: (value: number) => string): string {
+  const limit = 'atMost' in bar ? `≤ ${format(bar.atMost)}` : `≥ ${format(bar.atLeast)}`;
+  return `${bar.of} ${limit}`;
 }
 
 function formatValue(value: number, unit: Unit): string {
   if (unit === '×') return `${value.toFixed(2)} ×`;
   if (unit === 'count') return String(value);
-  const digits = unit === 'ms' && Math.abs(value) < 100 ? 1 : 0;
+  const isFine = unit === 'ms' || unit === 'calls/s' || unit === 'writes/s';
+  const digits = isFine && Math.abs(value) < 100 ? 1 : 0;
   return `${value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, ',')} ${unit}`;
 }

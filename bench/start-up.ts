@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AgentClient } from '../src/client/index.js';
 import { startScriptedModel } from '../src/testing/scripted-model.js';
 import { bundleWorkflows } from '../src/worker/bundle.js';
-import { residentBytes, startWorkerProcess } from './processes.js';
+import { residentMegabytes, startWorkerProcess } from './processes.js';
 import type { Measure } from './report.js';
 import { turnPrompt, turnReply } from './turn-script.js';
 
@@ -41,7 +41,7 @@ export const startUp: Measure = {
         workspace: folder,
       });
       starts.push(worker.startMs);
-      idle.push((await residentBytes(worker.pid)) / 1e6);
+      idle.push(await residentMegabytes(worker.pid));
       if (i > 0) continue;
       await using client = await AgentClient.connect({ address, taskQueue });
       for (let done = 0; done < sessions; done += 10) {
@@ -51,7 +51,7 @@ export const startUp: Measure = {
         });
         await Promise.all(runs);
       }
-      used.push((await residentBytes(worker.pid)) / 1e6);
+      used.push(await residentMegabytes(worker.pid));
       log(`${sessions} sessions: done`);
     }
     await model.close();

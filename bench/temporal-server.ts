@@ -11,10 +11,14 @@ import { choosePort, host } from '../src/dev-server/ports.js';
 
 export interface TemporalServer extends AsyncDisposable {
   readonly address: string;
+  readonly pid: number;
+  /** Requests that the server was sent so far, of one kind, e.g. `RecordActivityTaskHeartbeat`. */
+  requests(operation: string): Promise<number>;
 }
 
 export async function startTemporalServer(folder: string): Promise<TemporalServer> {
   const port = await choosePort(0);
+  const metricsPort = await choosePort(0);
   const address = `${host}:${port}`;
   const child = spawn(
     await ensureTemporalCli(),
@@ -24,6 +28,7 @@ export async function startTemporalServer(folder: string): Promise<TemporalServe
       '--headless',
       `--ip=${host}`,
       `--port=${port}`,
+      `--metrics-port=${metricsPort}`,
       `--db-filename=${join(folder, 'temporal.db')}`,
       '--log-level=never',
       ...serverSettings.map((setting) => `--dynamic-config-value=${setting}`),
@@ -35,11 +40,23 @@ export async function startTemporalServer(folder: string): Promise<TemporalServe
   await untilItAnswers(address, () => child.exitCode !== null);
   return {
     address,
+    pid: child.pid ?? 0,
+    async requests(operation) {
+      const response = await fetch(`http://${host}:${metricsPort}/metrics`);
+      return countOf(await response.text(), operation);
+    },
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       await ended;
     },
   };
+}
+
+/** Of the benchmark's namespace, at the server's front door: inside, services ask each other again. */
+function countOf(metrics: string, operation: string): number {
+  const name = `service_requests{namespace="default",operation="${operation}",service_name="frontend"}`;
+  const line = metrics.split('\n').find((text) => text.startsWith(`${name} `));
+  return line === undefined ? 0 : Number(line.slice(name.length));
 }
 
 async function untilItAnswers(address: string, isOver: () => boolean): Promise<void> {

@@ -1,9 +1,9 @@
 // A scripted model that the prompt drives: `{"id": …, "turns": 20, "bytes": 100}` asks for so many turns with
-// one call of `look_up` each, and an answer after them. It keeps no state, so it serves any number of
-// sessions, of Holdfast and of the bare loop alike.
+// one call of `look_up` each, and an answer after them, `"pieces": 300` for an answer that comes in so many. It
+// keeps no state, so it serves any number of sessions, of Holdfast and of the bare loop alike.
 
 import { randomUUID } from 'node:crypto';
-import { reply } from '../src/testing/scripted-model.js';
+import { chunk, reply, step } from '../src/testing/scripted-model.js';
 import type {
   ScriptedModel,
   ScriptedReply,
@@ -15,9 +15,11 @@ export interface TurnPrompt {
   readonly turns: number;
   /** Of each tool result. */
   readonly bytes: number;
-  /** After the last turn: nothing, until the client leaves. */
-  readonly hang?: boolean;
+  /** Of the last answer's text, one every `pieceEveryMs`. Default: one, at once. */
+  readonly pieces?: number;
 }
+
+export const pieceEveryMs = 100;
 
 export function turnPrompt(options: Omit<TurnPrompt, 'id'>): TurnPrompt {
   return { id: randomUUID(), ...options };
@@ -35,10 +37,18 @@ export function turnsDone({ messages }: ScriptedRequestBody): number {
 }
 
 export function turnReply(body: ScriptedRequestBody): ScriptedReply {
-  const { turns, bytes } = promptOf(body);
+  const { turns, bytes, pieces } = promptOf(body);
   const seed = turnsDone(body);
-  if (seed >= turns) return reply.text('Done.');
+  if (seed >= turns) return pieces === undefined ? reply.text('Done.') : replyInPieces(pieces);
   return reply.toolCalls([{ name: 'look_up', arguments: { bytes, seed } }]);
+}
+
+function replyInPieces(pieces: number): ScriptedReply {
+  const parts = Array.from({ length: pieces }, (_, index) => [
+    chunk.text(`This is piece ${index}. `),
+    step.wait(pieceEveryMs),
+  ]);
+  return reply.raw([...parts.flat(), chunk.finish('stop'), chunk.done]);
 }
 
 /** When the requests of a session arrived, in `performance.now()`. */
