@@ -2,7 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 const bundle = 'test/support/bundle-setup.ts';
 const server = 'test/support/server-setup.ts';
-const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
+// A poll waits for a state; on a busy machine that takes longer than the second it has by default.
+const poll = { timeout: 40_000, interval: 50 };
+const slow = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll } };
 
 export default defineConfig({
   test: {
@@ -40,6 +42,7 @@ export default defineConfig({
           globalSetup: [bundle, server],
           // After the others: these kill processes and fill queues.
           sequence: { groupOrder: 1 },
+          expect: { poll },
           testTimeout: 180_000,
           hookTimeout: 60_000,
         },
