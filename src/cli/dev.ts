@@ -6,6 +6,7 @@ import { configuredAddress, startDevServer } from '../dev-server/index.js';
 import type { DevServer, StartDevServerOptions } from '../dev-server/index.js';
 import { commandName } from './command-name.js';
 import type { DevFlags } from './commands/serve.js';
+import { otherWorkers } from './other-workers.js';
 import { createServingWorker, runUntilSignal } from './serving.js';
 import type { Terminal } from './terminal.js';
 import { toShellWord } from './text.js';
@@ -31,12 +32,16 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
       taskQueue,
       servesMainQueue: true,
     });
-    const { worker } = serving;
+    const { worker, connection, namespace } = serving;
+    const others = await otherWorkers(connection, namespace, taskQueue);
     const what = worker.taskQueues.length === 1 ? 'task queue' : 'task queues';
     await runUntilSignal(serving, terminal, {
       announce() {
         terminal.note(`Web UI: ${terminal.noteColours.bold(uiAddress)}`);
-        terminal.note(`Worker: ${what} ${worker.taskQueues.join(', ')}`);
+        terminal.note(`Worker: ${what} ${worker.taskQueues.join(', ')} (process ${process.pid})`);
+        if (others.length > 0) {
+          terminal.note(terminal.noteColours.yellow(sharedQueue(taskQueue, others)));
+        }
         describeConfig(loaded, taskQueue, worker, terminal);
         if (temporalPath !== undefined) terminal.note(`Temporal CLI: ${temporalPath}`);
         terminal.note(suggestions(flags.dataDir, taskQueue, address, temporalPath));
@@ -47,6 +52,13 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
   } finally {
     await server.stop();
   }
+}
+
+function sharedQueue(taskQueue: string, others: readonly string[]): string {
+  return (
+    `Other workers serve the task queue ${taskQueue} as well (${others.join(', ')}): each takes what comes, with ` +
+    'its own config and in its own directory. Stop them, or keep apart with --task-queue.'
+  );
 }
 
 function suggestions(

@@ -31,7 +31,8 @@ export function createTerminal({
     note: (line) => void stderr.write(`${asCalled(line, env)}\n`),
     isTty: stdout.isTTY,
     get columns() {
-      return stdout.isTTY ? stdout.columns : 120;
+      // Some pseudo terminals say 0.
+      return stdout.isTTY ? stdout.columns || 80 : 120;
     },
     colours: pc.createColors(mayColour(stdout.isTTY, env)),
     noteColours: pc.createColors(mayColour(stderr.isTTY, env)),

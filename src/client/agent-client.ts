@@ -60,6 +60,8 @@ export interface ListOptions {
   readonly limit?: number;
   /** Only those still open. */
   readonly open?: boolean;
+  /** Workflow type: that of a workflow of one's own. Default `agent`. */
+  readonly type?: string | undefined;
 }
 
 export class AgentClient implements AsyncDisposable {
@@ -155,8 +157,12 @@ export class AgentClient implements AsyncDisposable {
   }
 
   /** Agents of this namespace, open and closed as far as the server retains them, newest first. */
-  async *list({ limit = 100, open = false }: ListOptions = {}): AsyncGenerator<AgentSummary> {
-    const query = `WorkflowType = '${workflowType}'${open ? " AND ExecutionStatus = 'Running'" : ''}`;
+  async *list({
+    limit = 100,
+    open = false,
+    type = workflowType,
+  }: ListOptions = {}): AsyncGenerator<AgentSummary> {
+    const query = `WorkflowType = '${type.replaceAll("'", "''")}'${open ? " AND ExecutionStatus = 'Running'" : ''}`;
     let count = 0;
     if (limit <= 0) return;
     const pageSize = Math.min(limit, 100);

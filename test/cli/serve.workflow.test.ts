@@ -96,6 +96,19 @@ describe('holdfast dev', () => {
     expect(await answers(address)).toBe(false);
   });
 
+  test('says so when another worker serves its task queue', async () => {
+    const { dev, data } = await startDev();
+    const another = holdfast(['dev', '--data-dir', data]);
+    const others = await said(another, /serve the task queue holdfast as well \((.*?)\)/);
+    expect(others).toContain(`${dev.child.pid}@`);
+    expect(dev.stderr()).not.toContain('as well');
+    expect(dev.stderr()).toContain(`(process ${dev.child.pid})`);
+    for (const { child, exit } of [another, dev]) {
+      child.kill('SIGINT');
+      expect(await exit).toBe(0);
+    }
+  });
+
   test('a killed server is started again, and a followed run goes on to its end', async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));

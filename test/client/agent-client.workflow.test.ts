@@ -90,6 +90,19 @@ describe('AgentClient', () => {
     await client.temporal.workflow.getHandle(workflowId).terminate();
   });
 
+  test("workflows of one's own are listed by their type", async () => {
+    const workflowId = newId();
+    const type = "writer's notes";
+    const { taskQueue } = client;
+    await client.temporal.workflow.start(type, { workflowId, taskQueue, args: ['Hi'] });
+    await eventually(async () => {
+      const found = [];
+      for await (const session of client.list({ type })) found.push(session.workflowId);
+      expect(found).toEqual([workflowId]);
+    });
+    await client.temporal.workflow.getHandle(workflowId).terminate();
+  });
+
   test('an id that an open session has is refused by name', async () => {
     const workflowId = newId();
     const run = await client.start('Hi', { workflowId });

@@ -22,6 +22,7 @@ interface WatchFlags extends ServerFlags, AgentFlags {
   readonly from?: number;
   readonly limit: number;
   readonly open?: true;
+  readonly type?: string;
   readonly toolOutput?: true;
 }
 
@@ -195,14 +196,18 @@ function addListCommand(program: Command, terminal: Terminal): void {
     .command('list')
     .description('List sessions, newest first')
     .option('--open', 'only those that have not ended')
+    .option('--type <name>', "workflow type, for a workflow of one's own (default: agent)")
     .option('--limit <n>', 'how many at most', toPositiveInteger, 50)
     .option('--json', 'as a JSON array');
   addServerOptions(command)
-    .addHelpText('after', examples('holdfast list', 'holdfast list --open --json'))
-    .action(async ({ json, limit, open, ...flags }: WatchFlags) => {
+    .addHelpText(
+      'after',
+      examples('holdfast list', 'holdfast list --open --json', 'holdfast list --type releaseNotes'),
+    )
+    .action(async ({ json, limit, open, type, ...flags }: WatchFlags) => {
       await withClient(flags, async (client) => {
         const sessions: AgentSummary[] = [];
-        for await (const session of client.list({ limit, open: open === true })) {
+        for await (const session of client.list({ limit, open: open === true, type })) {
           sessions.push(session);
         }
         if (json === true) terminal.write(`${JSON.stringify(sessions)}\n`);
