@@ -20,6 +20,8 @@ for await (const event of run.events()) {
     console.log(event.unshown);
   } else if (event.type === 'tool_execution_start') {
     console.log(`${event.toolName} ${JSON.stringify(event.args)}`);
+  } else if (event.type === 'approval_requested') {
+    console.log(`Waits for you: npx holdfast approve ${run.workflowId}`);
   } else if (event.type === 'tool_execution_end') {
     console.log(event.isError ? 'That failed.' : 'That worked.');
   }

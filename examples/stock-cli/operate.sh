@@ -1,5 +1,6 @@
 #!/bin/sh
-# An agent operated with nothing but Temporal's own command line. Needs a worker: npx holdfast dev
+# An agent operated with nothing but Temporal's own command line. Needs a worker (npx holdfast dev, which says
+# where the command is if it is not on your PATH), whose agent asks for no approval.
 #
 #   sh examples/stock-cli/operate.sh demo
 set -eu
