@@ -33,7 +33,7 @@ if (help || wrong) {
 }
 
 const belongings = new Belongings();
-let logsToRemove: string | undefined;
+let logs: string | undefined;
 const interrupted = new Promise<number>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => resolve(130));
@@ -48,6 +48,7 @@ async function play(): Promise<number> {
   const began = Date.now();
   const screen = new Screen();
   const stack = await startStack(heldTurns, belongings, (line) => screen.step(line));
+  ({ logs } = stack);
   const ready = Date.now();
   try {
     const late = sleep(storyMinutes * 60_000, undefined, { ref: false }).then(() => {
@@ -67,7 +68,6 @@ async function play(): Promise<number> {
     screen.line(`The messages of the server and of PostgreSQL are in ${stack.logs}.`);
     throw error;
   }
-  logsToRemove = stack.logs;
   return 0;
 }
 
@@ -116,6 +116,6 @@ try {
   exitCode = 1;
 }
 await belongings.release();
-// What ended has written its last words by now.
-if (logsToRemove !== undefined) await rm(logsToRemove, { recursive: true, force: true });
+// What ended has written its last words by now; they are kept where something failed.
+if (logs !== undefined && exitCode !== 1) await rm(logs, { recursive: true, force: true });
 process.exit(exitCode);

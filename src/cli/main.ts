@@ -16,4 +16,6 @@ try {
 } catch (error) {
   terminal.note(terminal.noteColours.red(`holdfast: ${toErrorSentence(error)}`));
   process.exitCode = 1;
+  // A worker of the SDK that could not be created leaves threads behind, which would keep the process.
+  setTimeout(() => process.exit(), 1_000).unref();
 }

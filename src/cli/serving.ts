@@ -3,7 +3,7 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { LogLevel } from '@temporalio/worker';
 import type { WorkerConfig } from '../activities/definitions.js';
-import { reasonOf, serverSettings, toConnectError } from '../client/index.js';
+import { AgentClientError, reasonOf, serverSettings, toConnectError } from '../client/index.js';
 import { keepHealthFile } from './health-file.js';
 import type { ServerFlags } from './options.js';
 import type { AgentWorker } from '../worker/agent-worker.js';
@@ -48,8 +48,18 @@ export async function createServingWorker(options: ServingOptions): Promise<Serv
     return { address, namespace, worker, connection };
   } catch (error) {
     await connection.close();
-    throw error;
+    throw toStartError(error, address, namespace);
   }
+}
+
+/** The SDK looks the namespace up, and says in one error that there is none and that nothing could be learnt. */
+function toStartError(error: unknown, address: string, namespace: string): unknown {
+  const reason = reasonOf(error);
+  if (!/^Namespace .* could not be described/.test(reason)) return error;
+  const problem = /code: NotFound/.test(reason)
+    ? `has no namespace '${namespace}'; register it with \`temporal operator namespace create --namespace ${namespace}\`, or choose another with --namespace or TEMPORAL_NAMESPACE.`
+    : `could not say whether it has the namespace '${namespace}'; try again when its database is there: ${reason}`;
+  return new AgentClientError(`The Temporal server at ${address} ${problem}`, { cause: error });
 }
 
 export interface RunOptions {

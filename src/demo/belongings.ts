@@ -13,9 +13,13 @@ export class Belongings {
   }
 
   /** Releases everything, once; what fails does not keep the rest from being released. */
-  release(): Promise<void> {
-    this.#releasing ??= this.#releaseAll();
-    return this.#releasing;
+  async release(): Promise<void> {
+    // Not before it is known that it has begun: the first release may add something.
+    this.#releasing ??= Promise.resolve().then(() => this.#releaseAll());
+    let releasing: Promise<void>;
+    // What is added meanwhile belongs to it.
+    do await (releasing = this.#releasing);
+    while (releasing !== this.#releasing);
   }
 
   async #releaseAll(): Promise<void> {

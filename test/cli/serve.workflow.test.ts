@@ -259,6 +259,12 @@ describe('holdfast worker', () => {
     expect(worker.stderr()).toMatch(/temporal\.toml has no profile; add \[profile\.default\]/);
   });
 
+  test('a namespace that is not registered is said so, and ends it', async () => {
+    const worker = holdfast(['worker', '--namespace', 'missing'], { TEMPORAL_ADDRESS: address });
+    expect(await worker.exit).toBe(1);
+    expect(worker.stderr()).toMatch(/has no namespace 'missing'; register it with `temporal /);
+  });
+
   test.each([
     [['--config', 'missing.config.ts'], /missing\.config\.ts/],
     [['--address', '127.0.0.1:1'], /No Temporal server answers at 127\.0\.0\.1:1/],
