@@ -6,9 +6,10 @@ import { z } from 'zod';
 import type { JsonValue } from '../../src/protocol/json.js';
 import { anyJson, anyText } from './json-values.js';
 
-const filled = z.string().min(1);
-const name = filled.max(200);
-const names = z.array(name).max(500);
+// By `refine`, as zod's own checks of lengths trip over objects that have a `length`.
+const filled = z.string().refine((text) => text !== '');
+const name = filled.refine((text) => text.length <= 200);
+const names = z.array(name).refine((list) => list.length <= 500);
 const whole = z.int().positive();
 const number = z.number();
 
@@ -21,7 +22,7 @@ const imageBlock = z.looseObject({
 const blocks = z.array(z.union([textBlock, imageBlock]));
 const content = z.union([
   filled,
-  blocks.min(1).refine((list) => list.some((block) => block.type === 'image' || block.text !== '')),
+  blocks.refine((list) => list.some((block) => block.type === 'image' || block.text !== '')),
 ]);
 
 const usage = z.looseObject({
@@ -105,7 +106,7 @@ function isPaired(transcript: readonly z.infer<typeof transcriptMessage>[]): boo
   return owed.length === 0;
 }
 
-const transcript = z.array(transcriptMessage).max(10_000).refine(isPaired);
+const transcript = z.array(transcriptMessage).refine(isPaired);
 
 /** A bare string, `{"text": …}` or a full message; null stands for a field that is left out. */
 const inputMessage = z.union([
@@ -114,7 +115,10 @@ const inputMessage = z.union([
   z.looseObject({ role: z.literal('user').nullish(), content }),
   z.looseObject({ role: z.literal('custom'), customType: filled, content }),
 ]);
-const prompt = z.union([inputMessage, z.array(inputMessage).min(1).max(1_000)]);
+const prompt = z.union([
+  inputMessage,
+  z.array(inputMessage).refine((list) => list.length > 0 && list.length <= 1_000),
+]);
 
 const units = 'ms|s|m|h|d|(millisecond|second|sec|minute|min|hour|day)s?|';
 const duration = z.union([
