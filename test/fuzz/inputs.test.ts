@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAgentInput } from '../../src/protocol/agent-input.js';
 import { durationProblem, toMilliseconds } from '../../src/protocol/duration.js';
+import { isJsonObject } from '../../src/protocol/json.js';
 import type { JsonValue } from '../../src/protocol/json.js';
 import { parseInputMessage, parsePrompt } from '../../src/protocol/message-input.js';
 import { parseTranscript } from '../../src/protocol/transcript-input.js';
@@ -28,6 +29,11 @@ import { anyJson, anyText, damage, damaged, received } from './json-values.js';
 import type { Damage } from './json-values.js';
 
 type Parsed = { readonly value: unknown } | { readonly problem: string };
+
+/** Valid but for a field that only sessions have. */
+const withIdleTimeout = fc
+  .tuple(validInput, validDuration)
+  .map(([input, idleTimeout]) => (isJsonObject(input) ? { ...input, idleTimeout } : input));
 
 /** Two places are damaged at the most: more of them hide one another. */
 const damages = fc.array(damage([...inputFields, 'role', 'content', 'text', 'type', 'id']), {
@@ -70,7 +76,7 @@ describe('parseAgentInput', () => {
   test(
     'takes what the contract allows and nothing else, and names the field that is wrong',
     holds(
-      fc.property(nearly(validInput), (input) => {
+      fc.property(fc.oneof(nearly(validInput), nearly(withIdleTimeout)), (input) => {
         expectAsContract(parseAgentInput(input), mayBeInput(input), /^[\w"]/);
       }),
     ),

@@ -80,6 +80,7 @@ export function damage(keyNames: readonly string[]): fc.Arbitrary<Damage> {
     value: fc.oneof(
       anyJson,
       fc.constantFrom<JsonValue>(null, '', [], {}, 0, -1, 1.5, '5', true, 'x'.repeat(300)),
+      fc.constantFrom<JsonValue>('5 s', 5, [''], [{ type: 'text', text: '' }], [5]),
     ),
     key: fc.oneof(fc.constantFrom(...keyNames), keys),
   });

@@ -56,6 +56,8 @@ export class SessionModel {
   readonly #modes: { readonly steering: QueueMode; readonly followUps: QueueMode };
   readonly #ids: (readonly [id: string, outcome: Outcome])[] = [];
   #abortsNextRun = false;
+  /** Ids that counted, remembered or not. */
+  idsSeen = 0;
   #runs = 0;
 
   constructor(
@@ -86,7 +88,10 @@ export class SessionModel {
     const first = this.#ids.find(([other]) => other === known);
     if (first !== undefined) return { duplicateOf: first[1] };
     const answer = this.#carryOut(kind, argument, known);
-    if (known !== undefined) this.#ids.push([known, answer.outcome]);
+    if (known !== undefined) {
+      this.idsSeen += 1;
+      this.#ids.push([known, answer.outcome]);
+    }
     if (this.#ids.length > rememberedIds) this.#ids.shift();
     return answer;
   }

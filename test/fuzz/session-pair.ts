@@ -36,7 +36,7 @@ export type Command =
   | { readonly kind: 'signal'; readonly name: SignalKind; readonly argument: JsonValue | undefined }
   | { readonly kind: 'garbage'; readonly name: SignalKind; readonly bytes: Uint8Array }
   | { readonly kind: 'submit'; readonly argument: JsonValue }
-  | { readonly kind: 'flood'; readonly count: number }
+  | { readonly kind: 'flood'; readonly upTo: number }
   | {
       readonly kind:
         | 'begin run'
@@ -100,7 +100,7 @@ export class SessionPair {
         break;
       }
       case 'flood':
-        this.#flood(given.count);
+        this.#flood(given.upTo);
         break;
       case 'ask':
         this.#ask(given.calls);
@@ -118,9 +118,11 @@ export class SessionPair {
     this.#expectSameState();
   }
 
-  #flood(count: number): void {
+  /** Sends so many ids in all. */
+  #flood(upTo: number): void {
     this.#floods += 1;
-    for (let n = 0; n < count; n++) {
+    const missing = upTo - this.#model.idsSeen;
+    for (let n = 0; n < missing; n++) {
       const value = { toolCallId: 'none', id: `flood ${this.#floods} ${n}` };
       expectSame(
         acceptInput(this.#session, 'deny', decodePayload(rawOf(value))),

@@ -130,10 +130,16 @@ const commands = fc.oneof(
     arbitrary: fc
       .tuple(
         fc.array(command, { maxLength: 15 }),
-        fc.constantFrom(990, 998, 999, 1_000, 1_001),
+        fc.constantFrom(998, 999, 1_000, 1_001, 1_005),
         fc.array(command, { maxLength: 15 }),
       )
-      .map(([before, count, after]) => [...before, { kind: 'flood', count } as const, ...after]),
+      // What was sent before comes once more.
+      .map(([before, upTo, after]) => [
+        ...before,
+        { kind: 'flood', upTo } as const,
+        ...before,
+        ...after,
+      ]),
     weight: 1,
   },
 );
