@@ -83,7 +83,6 @@ describe('pages of a transcript', () => {
         }
         expect(made.reference().digest).toBe(digest);
       }),
-      { oneIn: 2 },
     ),
   );
 
@@ -128,7 +127,6 @@ describe('pages of a transcript', () => {
           if (fault !== 'skip' && fault !== 'cut slice') expect(read).toEqual(whole);
         },
       ),
-      { oneIn: 2 },
     ),
   );
 });

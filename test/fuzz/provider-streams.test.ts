@@ -66,7 +66,6 @@ describe('a streamed answer', () => {
         const outcome = await read(cutBytes(bytes, at));
         expect(inShort(outcome)).toEqual(expectedOutcome(script.intended, script.manner));
       }),
-      { oneIn: 2 },
     ),
   );
 
@@ -111,7 +110,6 @@ describe('a streamed answer', () => {
           expect(withoutUsage(inShort(outcome))).toEqual(withoutUsage(expected));
         },
       ),
-      { oneIn: 2 },
     ),
   );
 
@@ -136,7 +134,6 @@ describe('a streamed answer', () => {
           expectStated(await read(cutBytes(whole, at)));
         },
       ),
-      { oneIn: 2 },
     ),
   );
 

@@ -277,7 +277,6 @@ describe('the end of a growing text', () => {
         if (bytesOf(whole) <= maxTailBytes) expect(tail).toBe(whole);
         else expect(bytesOf(tail)).toBeGreaterThan(maxTailBytes - 4);
       }),
-      { oneIn: 2 },
     ),
   );
 });

@@ -107,7 +107,6 @@ describe('arguments of a tool', () => {
           expect(prepare(executed, schema)).toEqual({ kind: 'ready' });
         },
       ),
-      { oneIn: 2 },
     ),
   );
 
@@ -184,7 +183,6 @@ describe('a tool with zod parameters', () => {
           expect(executedWith(careless, prepare(careless, tool.parameters))).toEqual(args);
         },
       ),
-      { oneIn: 2 },
     ),
   );
 });
