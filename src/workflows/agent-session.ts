@@ -251,11 +251,13 @@ export class AgentSession {
 
   /**
    * Puts the messages of a start that never began before the follow-ups: they were accepted, and the next
-   * run takes them.
+   * run takes them. An abort of that start is none of that run.
    */
   returnStart(): void {
     const messages = this.pendingStart?.messages ?? [];
     this.pendingStart = undefined;
+    this.#abortsNextRun = false;
+    this.#abortReason = undefined;
     this.followUp.entries.unshift(
       ...messages.map((message) => ({ kind: 'prompt' as const, message })),
     );

@@ -43,11 +43,18 @@ export class Agents {
   /**
    * Waits until no aborted run is left. Runs that were cancelled together end one after the other, each
    * within the bound of an abort: whoever awaits one of them goes on only when all have ended as they should.
+   *
+   * Not for the runs that `caller` is part of: a run whose hook runs another agent waits for that one.
    */
-  async abortedRunsEnded(): Promise<void> {
+  async abortedRunsEnded(caller: CancellationScope): Promise<void> {
+    const enclosing = new Set<CancellationScope>();
+    for (let scope: CancellationScope | undefined = caller; scope; scope = scope.parent) {
+      enclosing.add(scope);
+    }
     const haveEnded = () =>
       [...this.#sessions.values()].every(
-        ({ runScope }) => runScope === undefined || !runScope.consideredCancelled,
+        ({ runScope }) =>
+          runScope === undefined || !runScope.consideredCancelled || enclosing.has(runScope),
       );
     await CancellationScope.nonCancellable(() => condition(haveEnded));
   }

@@ -71,7 +71,7 @@ export class WorkflowAgent {
    *
    * @throws InvalidInput, ModelError, HookError (final ApplicationFailures) for a run that failed, and for a
    * prompt that is none; CancelledFailure when the scope it was called in was cancelled, once this run has ended
-   * and with it all that were cancelled at the same time;
+   * and with it all that were cancelled at the same time, but for one whose hook called it;
    * AgentNotIdle (final) while the agent is in a run or served, and once it is closed.
    */
   async run(prompt: PromptMessage | readonly PromptMessage[]): Promise<AgentRunReport> {
@@ -111,7 +111,7 @@ export class WorkflowAgent {
       for (;;) {
         const endedBy = await serveSession(session, idleTimeoutMs);
         if (endedBy === 'cancelled') {
-          await this.#agents.abortedRunsEnded();
+          await this.#agents.abortedRunsEnded(CancellationScope.current());
           throw cancelled();
         }
         // A prompt that came as the time ran out was accepted.
@@ -175,7 +175,7 @@ export class WorkflowAgent {
     const outcome = await runAgent(session, start);
     session.lastError = outcome.kind === 'failed' ? outcome.errorMessage : undefined;
     if (scope.consideredCancelled) {
-      await this.#agents.abortedRunsEnded();
+      await this.#agents.abortedRunsEnded(scope);
       throw cancelled();
     }
     if (outcome.kind === 'failed') throw runFailure(outcome);

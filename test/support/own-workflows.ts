@@ -49,6 +49,21 @@ export async function pair() {
   return { writer, reviewer };
 }
 
+/** An agent whose hook asks another one before each tool call. */
+export async function consulting() {
+  const reviewer = createAgent({ agent: 'reviewer' });
+  const writer = createAgent({
+    agent: 'writer',
+    hooks: {
+      beforeToolCall: async ({ toolCall }) => {
+        await reviewer.run(`May ${toolCall.name} run?`);
+      },
+    },
+  });
+  const { stopReason } = await writer.run('Go');
+  return { stopReason, reviewer: reviewer.state().status };
+}
+
 /** An agent whose hooks are functions of the workflow, named as the test says. */
 export async function guarded(names: readonly string[], options: AgentOptions = {}) {
   const seen: string[] = [];

@@ -411,6 +411,20 @@ describe('addressing', () => {
     await expect(resultOf(world, id)).rejects.toMatchObject({ kind: 'canceled' });
   });
 
+  test('an abort of a run whose hook runs another agent ends both without waiting for its bound', async () => {
+    await using world = await ownWorld({ script: () => callWork() });
+    const id = await start(world, 'consulting');
+    const writer = agentOf(world, id, 'writer');
+    const reviewer = agentOf(world, id, 'reviewer');
+    await untilWorking(reviewer);
+    await writer.abort();
+    expect(await resultOf(world, id)).toEqual({ stopReason: 'aborted', reviewer: 'idle' });
+    const history = await world.client.temporal.workflow.getHandle(id).fetchHistory();
+    const fired = history.events?.filter((event) => event.timerFiredEventAttributes != null);
+    expect(fired).toEqual([]);
+    await expectAllSound(world, writer, reviewer);
+  });
+
   test('prompt, continue and close are rejected while the workflow’s code runs the agent', async () => {
     await using world = await ownWorld({ script: () => callWork() });
     const id = await start(world, 'pair');
