@@ -1,6 +1,43 @@
 // The package's front door: start and follow agents, write configs and tools.
 
-export * from './client/index.js';
+export {
+  AgentClient,
+  AgentClientError,
+  AgentRun,
+  AgentRunError,
+  InvalidAgentInput,
+  isLoggedEvent,
+  MessageTooLarge,
+  proposeWorkflowId,
+  ServerUnreachable,
+  SessionEnded,
+  SessionNotFound,
+  WorkerUnreachable,
+  WorkflowIdInUse,
+} from './client/index.js';
+export type {
+  AgentClientOptions,
+  AgentResult,
+  AgentRunFailure,
+  AgentSummary,
+  ApprovalAnswer,
+  CloseStatus,
+  FollowedEvent,
+  FollowedLoggedEvent,
+  FollowerNotice,
+  FollowOptions,
+  GetOptions,
+  InputOptions,
+  ListOptions,
+  LiveEvent,
+  MessageInput,
+  MessageUpdate,
+  RetryNotice,
+  ServerOptions,
+  StartOptions,
+  SubmitOptions,
+  ToolExecutionUpdate,
+} from './client/index.js';
 export { ConfigError, defineConfig, defineTool } from './config/index.js';
 export type {
   AgentConfig,
