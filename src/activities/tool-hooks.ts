@@ -17,6 +17,7 @@ import { defaultLimits } from '../protocol/limits.js';
 import { textOf, toolCallsOf } from '../protocol/messages.js';
 import type { Message, ToolCall } from '../protocol/messages.js';
 import { toToolResultMessage } from '../protocol/tool-result-message.js';
+import { plainValue } from '../protocol/plain-value.js';
 import { ending, interruptedFailure } from './cancellation.js';
 import type { ConversationSource } from './conversation.js';
 import type {
@@ -37,7 +38,6 @@ import {
 import { redactedMessage, toRedactedFailure } from './secrets.js';
 import type { Redactor } from './secrets.js';
 import { keepFullText } from './tools/output-file.js';
-import { plainValue } from '../protocol/plain-value.js';
 import { boundResult } from './tools/result-bounds.js';
 import { toToolResult } from './tools/tool-output.js';
 

@@ -12,18 +12,21 @@ const rememberedMs = 75_000;
 
 /**
  * Identities of the workers that poll `taskQueue`, as the server shows them: `pid@host` where nobody chose
- * another. One of this machine whose process has ended is left out: the server forgets it only later.
+ * another. One of this machine whose process has ended is left out: the server forgets it only later. Nobody
+ * where the server does not say: a warning less is no reason not to serve.
  */
 export async function otherWorkers(
   connection: NativeConnection,
   namespace: string,
   taskQueue: string,
 ): Promise<readonly string[]> {
-  const { pollers } = await connection.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name: taskQueue },
-    taskQueueType: workflowQueue,
-  });
+  const { pollers } = await connection.workflowService
+    .describeTaskQueue({
+      namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: workflowQueue,
+    })
+    .catch(() => ({ pollers: [] }));
   return (pollers ?? [])
     .filter(({ lastAccessTime }) => {
       return Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000 < rememberedMs;

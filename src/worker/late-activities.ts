@@ -15,6 +15,8 @@ export function loadActivities(dependencies: ActivityDependencies): LateActiviti
   const loaded = import('../activities/index.js').then(({ createActivities }) =>
     createActivities(dependencies),
   );
+  // Whoever created the worker hears of it; until then it is not a rejection that nobody looks at.
+  loaded.catch(() => {});
   return {
     activities: {
       resolveAgent: async (input) => (await loaded).resolveAgent(input),

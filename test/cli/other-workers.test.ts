@@ -35,4 +35,12 @@ describe('otherWorkers', () => {
     ];
     expect(await othersAmong(pollers)).toEqual([]);
   });
+
+  test('names nobody where the server does not say who polls', async () => {
+    const refusal = () => Promise.reject(new Error('no permission'));
+    const connection = { workflowService: { describeTaskQueue: refusal } };
+    expect(
+      await otherWorkers(connection as unknown as NativeConnection, 'default', 'holdfast'),
+    ).toEqual([]);
+  });
 });

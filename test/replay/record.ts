@@ -29,7 +29,8 @@ test.for(scenarios.filter(({ name }) => !kept.includes(name)))('$name', async (s
 });
 
 const own = 'own/duet';
-test.skipIf(existsSync(join(historiesFolder, `${own}.json.gz`)))(own, async () => {
+const ownFile = join(historiesFolder, `${own}.json.gz`);
+test.skipIf(existsSync(ownFile))('own/duet', async () => {
   const file = new URL('./own-workflow.ts', import.meta.url).pathname;
   await using world = await createAgentWorld({
     bundlePath: await bundleOwnWorkflows(file),
@@ -60,4 +61,5 @@ test.skipIf(existsSync(join(historiesFolder, `${own}.json.gz`)))(own, async () =
     history: await temporal.workflow.getHandle(workflowId).fetchHistory(),
     events,
   });
+  expect(existsSync(ownFile)).toBe(true);
 });

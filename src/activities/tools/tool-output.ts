@@ -5,8 +5,8 @@ import type { ToolResult } from '../../protocol/activities.js';
 import { isJsonObject } from '../../protocol/json.js';
 import { zeroUsage } from '../../protocol/messages.js';
 import type { ImageBlock, TextBlock, Usage, UserContent } from '../../protocol/messages.js';
-import type { Redactor } from '../secrets.js';
 import { plainText, plainValue } from '../../protocol/plain-value.js';
+import type { Redactor } from '../secrets.js';
 
 export function textResult(text: string, isError: boolean): ToolResult {
   return { content: [{ type: 'text', text }], isError };
