@@ -155,9 +155,11 @@ function heldFrom(text: string, matches: readonly Match[], secrets: Iterable<Sec
   const longest = forms.reduce((length, form) => Math.max(length, form.text.length * 2), 0);
   for (let start = Math.max(0, text.length - longest); start < text.length; start++) {
     if (!forms.some((form) => beginsForm(text, start, form))) continue;
-    // A secret that is complete before the end is not torn apart, unless a longer one begins with it.
+    // A secret that is complete is not torn apart: it waits for the one that may begin inside it. Not for
+    // ever, as one that begins with its own end may go on and on.
     const around = matches.find((match) => match.start < start && match.end > start);
     if (around === undefined) return start;
+    if (text.length - around.start <= 4 * longest) return around.start;
     start = around.end - 1;
   }
   return text.length;

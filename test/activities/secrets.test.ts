@@ -141,6 +141,27 @@ describe('a redacting stream', () => {
     expect(shown).toBe('x [redacted LONG] y');
   });
 
+  test('a secret that begins inside another is not left in part, wherever the text is cut', () => {
+    const redactor = redactorOf('abcdef-123456');
+    redactor.register('NEXT', '456-more');
+    redactor.register('SAME', 'zzzzzzzz');
+    const text = `x abcdef-123456-more ${Buffer.from('zzzzzzzzzz').toString('base64')} y`;
+    const whole = redactor.redact(text);
+    for (let cut = 0; cut <= text.length; cut++) {
+      const stream = redactor.stream();
+      const shown = stream.push(text.slice(0, cut)) + stream.push(text.slice(cut)) + stream.end();
+      expect(shown).toBe(whole);
+    }
+  });
+
+  test('a secret that goes on for ever is not held back for ever', () => {
+    const redactor = redactorOf('zzzzzzzz');
+    const stream = redactor.stream();
+    let shown = '';
+    for (let i = 0; i < 1_000; i++) shown += stream.push('zzz');
+    expect(shown).toMatch(/^(\[redacted API_KEY\])+$/);
+  });
+
   test('text without anything like a secret is not held back', () => {
     expect(redactorOf().stream().push('plain text!')).toBe('plain text!');
   });
