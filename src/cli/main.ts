@@ -11,6 +11,15 @@ const { createTerminal } = await import('./terminal.js');
 const { toErrorSentence } = await import('./error-sentence.js');
 
 const terminal = createTerminal();
+// Node ends without a word when nothing is left that could settle what is awaited.
+process.once('exit', (code) => {
+  if (code !== 13) return;
+  terminal.note(
+    terminal.noteColours.red(
+      'holdfast: the command waits for a promise that nothing can settle; look at what the config awaits.',
+    ),
+  );
+});
 try {
   await createProgram(terminal).parseAsync();
 } catch (error) {

@@ -5,7 +5,7 @@ import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@
 import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { endClosedCalls } from './closed-calls.js';
-import { readTemporalConfig } from './temporal-config.js';
+import { readTemporalConfig, setVariables } from './temporal-config.js';
 import { AgentClientError, grpcCodeOf, reasonOf, ServerUnreachable } from './errors.js';
 
 export interface ServerOptions {
@@ -33,8 +33,12 @@ export interface ServerSettings {
 }
 
 /** @throws AgentClientError when `temporal.toml` or a variable cannot be read */
-export function serverSettings(options: ServerOptions = {}): ServerSettings {
-  const config = readTemporalConfig(() => loadClientConnectConfig());
+export function serverSettings(
+  options: ServerOptions = {},
+  environment: NodeJS.ProcessEnv = process.env,
+): ServerSettings {
+  const overrideEnvVars = setVariables(environment);
+  const config = readTemporalConfig(() => loadClientConnectConfig({ overrideEnvVars }));
   const { tls, apiKey, metadata } = config.connectionOptions;
   const address = options.address ?? config.connectionOptions.address ?? defaultAddress;
   return {

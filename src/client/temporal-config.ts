@@ -13,6 +13,15 @@ export function readTemporalConfig<T>(read: () => T): T {
   }
 }
 
+/** The variables that say something: an empty one counts as not set, as compose files and CI leave it. */
+export function setVariables(environment: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [[name, value]],
+    ),
+  );
+}
+
 function problemOf(error: unknown): string {
   // What the SDK says of a file without a profile is of no use to anyone.
   if (error instanceof TypeError) {

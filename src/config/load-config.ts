@@ -79,8 +79,9 @@ async function readConfigFile(file: string, shown: string): Promise<UserConfig> 
   return content as UserConfig;
 }
 
+/** Some editors begin a file with a byte order mark, which no JSON parser takes. */
 async function readJson(file: string): Promise<unknown> {
-  return JSON.parse(await readFile(file, 'utf8'));
+  return JSON.parse((await readFile(file, 'utf8')).replace(/^\uFEFF/, ''));
 }
 
 /**

@@ -1,7 +1,7 @@
 // Which Temporal server is meant when nobody says so on the command line.
 
 import { loadClientConfigProfile } from '@temporalio/envconfig';
-import { readTemporalConfig } from '../client/temporal-config.js';
+import { readTemporalConfig, setVariables } from '../client/temporal-config.js';
 import { databaseOf, defaultDataDirectory } from './directories.js';
 import { host } from './ports.js';
 import { isServerRunning } from './server-process.js';
@@ -15,11 +15,7 @@ import { readState } from './state-file.js';
 export function configuredAddress(
   environment: NodeJS.ProcessEnv = process.env,
 ): string | undefined {
-  const overrideEnvVars = Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
-    ),
-  );
+  const overrideEnvVars = setVariables(environment);
   const profile = readTemporalConfig(() => loadClientConfigProfile({ overrideEnvVars }));
   return profile.address || undefined;
 }

@@ -85,9 +85,20 @@ export async function build(
     return code;
   } catch (error) {
     // Modules that have no place in a workflow are named in the exception alone.
-    const reason = problems || (error instanceof Error ? error.message : String(error));
+    const reason =
+      withoutStacks(problems) || (error instanceof Error ? error.message : String(error));
     throw new Error(`The workflow code could not be bundled. ${reason}`, { cause: error });
   }
+}
+
+/** Webpack's stack traces, and those of its compiler, hide which line of which file is meant. */
+function withoutStacks(problems: string): string {
+  return problems
+    .replace(/^\s*(at .*|Stack backtrace:|\d+: (?!.*\|).*|at .*:\d+:\d+)\n?/gm, '')
+    .replace(
+      /UnhandledSchemeError: (Reading from "(node:[^"]+)")[^]*?(?=^ ?@ )/gm,
+      '$2 has no place in a workflow: use it in an activity, and only `import type` what you share with it.\n',
+    );
 }
 
 /** What stack traces call a file: one of the package by its path there, wherever the bundle was built. */

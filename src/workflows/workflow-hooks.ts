@@ -237,5 +237,14 @@ function hookErrorMessage(error: unknown): string {
   // Such a failure says only that there was one; its cause says which.
   const isWrapped = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   const told = isWrapped ? (error.cause ?? error) : error;
-  return excerpt(told instanceof Error ? told.message : String(told), maxErrorLength);
+  return excerpt(told instanceof Error ? told.message : textOf(told), maxErrorLength);
+}
+
+/** Code may throw anything, also what cannot be made a text. */
+function textOf(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'it threw a value that is no Error and has no text';
+  }
 }

@@ -103,6 +103,11 @@ describe('loadConfig', () => {
     });
   });
 
+  test('a JSON file may begin with a byte order mark, as some editors write it', async () => {
+    await write('holdfast.config.json', '\uFEFF{ "taskQueue": "agents" }');
+    expect((await load()).config.taskQueue).toBe('agents');
+  });
+
   test('bash tells the model the longest time-out that the config allows', async () => {
     await write('holdfast.config.json', '{ "maxToolTimeout": "90 seconds" }');
     const { config } = await load();

@@ -29,6 +29,18 @@ describe('configuredAddress', () => {
     );
   });
 
+  test('is that of temporal.toml where the variable is empty, as one that is not set', async () => {
+    const file = join(folder, 'temporal.toml');
+    await writeFile(file, '[profile.default]\naddress = "one.example:7233"\n');
+    expect(
+      configuredAddress({
+        TEMPORAL_CONFIG_FILE: file,
+        TEMPORAL_PROFILE: '',
+        TEMPORAL_ADDRESS: '',
+      }),
+    ).toBe('one.example:7233');
+  });
+
   test('is undefined where neither names one', async () => {
     const file = join(folder, 'temporal.toml');
     await writeFile(file, '[profile.default]\nnamespace = "mine"\n');

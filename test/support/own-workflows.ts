@@ -118,6 +118,10 @@ export async function guarded(names: readonly string[], options: AgentOptions = 
       throws: () => {
         throw new Error('no next turn');
       },
+      throwsNoError: () => {
+        // oxlint-disable-next-line no-throw-literal, typescript/only-throw-error -- what users' code may do
+        throw Object.create(null) as object;
+      },
       namesNoModel: () => ({ model: 'gpt-none' }),
     },
     shouldStopAfterTurn: {

@@ -635,6 +635,7 @@ describe('hooks as functions of the workflow', () => {
 
   test.each([
     ['throws', 'prepareNextTurn: no next turn'],
+    ['throwsNoError', 'prepareNextTurn: it threw a value that is no Error and has no text'],
     [
       'namesNoModel',
       'prepareNextTurn: prepareNextTurn.model: expected default or other, got "gpt-none".',
