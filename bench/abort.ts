@@ -1,16 +1,22 @@
 // Abort: from the signal or the cancel until the model's HTTP connection is closed, or until the last
 // process of a running command is dead. The moment is random, so that it falls anywhere between heartbeats.
+// Beside it the bare loop, whose activities send no heartbeats and so are never told.
 
 import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentClient } from '../src/client/index.js';
 import type { AgentRun } from '../src/client/index.js';
 import { chunk, reply, startScriptedModel, step } from '../src/testing/scripted-model.js';
+import { bundleBareLoop } from './bare-bundle.js';
 import { startWorkerProcess } from './processes.js';
 import { createRandom } from './random.js';
 import type { Measure, Row } from './report.js';
 
 type Stop = 'signal' | 'cancel';
+
+/** Calls of the bare loop that are cancelled at once, and how long they are watched. */
+const bareCalls = 5;
+const bareWatchMs = 10_000;
 
 /** Two levels of processes, each found by the number it sleeps for. */
 const commands = {
@@ -80,6 +86,34 @@ export const abort: Measure = {
     await add('signal → process tree dead', () => tool('signal', 'plain'));
     await add('cancel → process tree dead', () => tool('cancel', 'plain'));
     await add('signal → tree that ignores SIGTERM dead', () => tool('signal', 'stubborn'));
+
+    await using _bare = await startWorkerProcess({
+      kind: 'bare',
+      address,
+      taskQueue: 'abort-bare',
+      baseURL: model.baseURL,
+      bundlePath: await bundleBareLoop(folder),
+    });
+    const first = model.requests.length;
+    const handles = await Promise.all(
+      Array.from({ length: bareCalls }, (_, i) =>
+        client.temporal.workflow.start('bareLoop', {
+          taskQueue: 'abort-bare',
+          workflowId: `abort-bare-${i}`,
+          args: ['Think.'],
+        }),
+      ),
+    );
+    await model.request(first + bareCalls - 1);
+    await Promise.all(handles.map((handle) => handle.cancel()));
+    await sleep(bareWatchMs);
+    const open = model.requests.slice(first).filter(({ leftAt }) => leftAt === undefined);
+    rows.push({
+      what: `bare loop: connections still open ${bareWatchMs / 1000} s after the cancel`,
+      unit: 'count',
+      samples: [open.length],
+      note: `of ${bareCalls}`,
+    });
     await model.close({ expectFaults: true });
     return {
       measure: 'abort',

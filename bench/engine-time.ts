@@ -1,14 +1,13 @@
 // Engine time: what a turn (one model call, one tool) costs when model and tool take no time, beside a
 // bare Temporal loop doing the same. Sessions of the two alternate, so that both see the same machine.
 
-import { AgentClient } from '../src/client/index.js';
 import { startScriptedModel } from '../src/testing/scripted-model.js';
-import { bundleBareLoop } from './bare-bundle.js';
-import { startWorkerProcess } from './processes.js';
+import { processorMs } from './processes.js';
 import type { Measure, Row } from './report.js';
+import { eachSide, ratioRow, sideNames, sideRows, sides, startSideBySide } from './side-by-side.js';
+import type { EachSide, Side } from './side-by-side.js';
 import { median, steps } from './statistics.js';
 import { arrivalsOf, turnPrompt, turnReply } from './turn-script.js';
-import type { TurnPrompt } from './turn-script.js';
 
 /** Sessions of each kind, by turns per session. */
 const plan = [
@@ -19,14 +18,12 @@ const plan = [
 
 const resultBytes = 100;
 
-interface Pair {
-  readonly holdfast: SessionTime;
-  readonly bare: SessionTime;
-}
-
 interface SessionTime {
+  /** The median time from one model request to the next. */
   readonly turnMs: number;
   readonly sessionMs: number;
+  /** Processor time of the worker per turn. */
+  readonly workerMs: number;
 }
 
 export const engineTime: Measure = {
@@ -35,59 +32,32 @@ export const engineTime: Measure = {
   async run({ address, folder, samples, log }) {
     const model = await startScriptedModel((body) => turnReply(body));
     const { baseURL } = model;
-    const bundlePath = await bundleBareLoop(folder);
-    await using _holdfast = await startWorkerProcess({
-      kind: 'holdfast',
-      address,
-      baseURL,
-      taskQueue: 'engine-holdfast',
-      workspace: folder,
-    });
-    await using _bare = await startWorkerProcess({
-      kind: 'bare',
-      address,
-      baseURL,
-      taskQueue: 'engine-bare',
-      bundlePath,
-    });
-    await using client = await AgentClient.connect({ address, taskQueue: 'engine-holdfast' });
+    await using both = await startSideBySide({ address, baseURL, folder, name: 'engine' });
 
-    const runHoldfast = async (prompt: TurnPrompt) => {
-      const limits = { maxTurns: prompt.turns + 1 };
-      const run = await client.start({ prompt: JSON.stringify(prompt), limits });
-      await run.result();
-    };
-    const runBare = async (prompt: TurnPrompt) => {
-      const args = [JSON.stringify(prompt)];
-      const options = { taskQueue: 'engine-bare', workflowId: prompt.id, args };
-      await client.temporal.workflow.execute('bareLoop', options);
-    };
-    const timed = async (
-      turns: number,
-      run: (prompt: TurnPrompt) => Promise<void>,
-    ): Promise<SessionTime> => {
+    const timed = async (side: Side, turns: number): Promise<SessionTime> => {
+      const { pid } = both.workers[side];
       const prompt = turnPrompt({ turns, bytes: resultBytes });
+      const workerBefore = await processorMs(pid);
       const startedAt = performance.now();
-      await run(prompt);
+      await both.runSession(side, prompt);
       const sessionMs = performance.now() - startedAt;
-      return { sessionMs, turnMs: median(steps(arrivalsOf(model, prompt))) };
+      return {
+        sessionMs,
+        turnMs: median(steps(arrivalsOf(model, prompt))),
+        workerMs: ((await processorMs(pid)) - workerBefore) / turns,
+      };
     };
 
     // The first sessions of a process pay for its warming up.
-    for (let i = 0; i < 2; i++) {
-      await timed(20, runHoldfast);
-      await timed(20, runBare);
-    }
+    for (let i = 0; i < 2; i++) await eachSide((side) => timed(side, 20));
     const rows: Row[] = [];
     for (const { turns, sessions } of plan) {
-      const pairs: Pair[] = [];
+      const pairs: EachSide<SessionTime>[] = [];
       for (let i = 0; i < Math.min(sessions, samples ?? sessions); i++) {
-        const pair = {
-          holdfast: await timed(turns, runHoldfast),
-          bare: await timed(turns, runBare),
-        };
+        const pair = await eachSide((side) => timed(side, turns));
         pairs.push(pair);
-        log(`${turns} turns, ${i + 1}: ${pairText(pair)}`);
+        const texts = sides.map((side) => `${sideNames[side]} ${timeText(pair[side])}`);
+        log(`${turns} turns, ${i + 1}: ${texts.join('; ')}`);
       }
       rows.push(...rowsOf(turns, pairs));
     }
@@ -102,31 +72,18 @@ export const engineTime: Measure = {
   },
 };
 
-function pairText({ holdfast, bare }: Pair): string {
-  const text = ({ turnMs, sessionMs }: SessionTime) =>
-    `${turnMs.toFixed(1)} ms a turn, ${Math.round(sessionMs)} ms in all`;
-  return `Holdfast ${text(holdfast)}; bare ${text(bare)}`;
+function timeText({ turnMs, sessionMs }: SessionTime): string {
+  return `${turnMs.toFixed(1)} ms a turn, ${Math.round(sessionMs)} ms in all`;
 }
 
-function rowsOf(turns: number, pairs: readonly Pair[]): readonly Row[] {
-  const of = `of ${turns} turns`;
+function rowsOf(turns: number, pairs: readonly EachSide<SessionTime>[]): readonly Row[] {
+  const turn = `turn of ${turns} turns`;
+  const session = `session of ${turns} turns, start to result`;
+  const processorTime = `processor time of the worker per turn, ${turns} turns`;
   return [
-    {
-      what: `turn ${of}, Holdfast`,
-      unit: 'ms',
-      samples: pairs.map(({ holdfast }) => holdfast.turnMs),
-    },
-    { what: `turn ${of}, bare loop`, unit: 'ms', samples: pairs.map(({ bare }) => bare.turnMs) },
-    {
-      what: `turn ${of}, ratio per pair`,
-      unit: '×',
-      samples: pairs.map(({ holdfast, bare }) => holdfast.turnMs / bare.turnMs),
-      bar: { of: 'median', atMost: 1.25 },
-    },
-    {
-      what: `session ${of}, start to result, ratio per pair`,
-      unit: '×',
-      samples: pairs.map(({ holdfast, bare }) => holdfast.sessionMs / bare.sessionMs),
-    },
+    ...sideRows(turn, 'ms', pairs, ({ turnMs }) => turnMs),
+    { ...ratioRow(turn, pairs, ({ turnMs }) => turnMs), bar: { of: 'median', atMost: 1.15 } },
+    ratioRow(session, pairs, ({ sessionMs }) => sessionMs),
+    ...sideRows(processorTime, 'ms', pairs, ({ workerMs }) => workerMs),
   ];
 }

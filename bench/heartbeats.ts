@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processorMs, residentMegabytes, startModelProcess } from './processes.js';
 import type { Measure, Row } from './report.js';
-import { sides, startSideBySide } from './side-by-side.js';
+import { eachSide, sideNames, sides, startSideBySide } from './side-by-side.js';
 import type { Side } from './side-by-side.js';
 import { pieceEveryMs, turnPrompt } from './turn-script.js';
 
@@ -22,15 +22,13 @@ interface Window {
   readonly megabytes: number;
 }
 
-const names = { holdfast: 'Holdfast', bare: 'bare loop' } as const;
-
 export const heartbeats: Measure = {
   name: 'heartbeats',
   what: `heartbeat writes per second with ${calls} streaming model calls at once`,
   async run({ address, server, folder, samples = 5, log }) {
     await using model = await startModelProcess();
     const { baseURL } = model;
-    await using pair = await startSideBySide({ address, baseURL, folder, name: 'heartbeats' });
+    await using both = await startSideBySide({ address, baseURL, folder, name: 'heartbeats' });
 
     const look = async (pid: number) => ({
       at: performance.now(),
@@ -39,11 +37,11 @@ export const heartbeats: Measure = {
       worker: await processorMs(pid),
     });
     const watch = async (side: Side): Promise<readonly Window[]> => {
-      const { pid } = pair.workers[side];
+      const { pid } = both.workers[side];
       const pieces = Math.ceil((samples * windowMs + 2 * marginMs) / pieceEveryMs);
       const before = await model.requests();
       const sessions = Array.from({ length: calls }, () =>
-        pair.runSession(side, turnPrompt({ turns: 0, bytes: 0, pieces })),
+        both.runSession(side, turnPrompt({ turns: 0, bytes: 0, pieces })),
       );
       while ((await model.requests()) < before + calls) await sleep(50);
       await sleep(1_000);
@@ -62,18 +60,16 @@ export const heartbeats: Measure = {
         from = to;
       }
       await Promise.all(sessions);
-      log(`${names[side]}: done`);
+      log(`${sideNames[side]}: done`);
       return windows;
     };
 
-    const holdfast = await watch('holdfast');
-    const bare = await watch('bare');
+    const seen = await eachSide(watch);
     const rows = sides.flatMap((side): Row[] => {
-      const windows = side === 'holdfast' ? holdfast : bare;
       const row = (what: string, unit: Row['unit'], figure: keyof Window): Row => ({
-        what: `${what}, ${names[side]}`,
+        what: `${what}, ${sideNames[side]}`,
         unit,
-        samples: windows.map((window) => window[figure]),
+        samples: seen[side].map((window) => window[figure]),
       });
       return [
         row('heartbeat writes', 'writes/s', 'writesPerSecond'),

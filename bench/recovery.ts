@@ -1,9 +1,11 @@
 // Recovery: the worker that holds a session's cache is killed during a model call; how long until another
-// worker, which knows nothing of the session, asks the model again with the whole transcript.
+// worker, which knows nothing of the session, asks the model again with the whole transcript. Beside it the bare
+// loop, which sends no heartbeats: its lost calls are noticed when their time-out of a minute has passed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentClient } from '../src/client/index.js';
 import { reply, startScriptedModel } from '../src/testing/scripted-model.js';
+import { bundleBareLoop } from './bare-bundle.js';
 import { startWorkerProcess } from './processes.js';
 import { createRandom } from './random.js';
 import type { Measure } from './report.js';
@@ -11,6 +13,9 @@ import { promptOf, turnPrompt, turnReply, turnsDone } from './turn-script.js';
 
 const turns = 55;
 const resultBytes = 4_096;
+
+/** Sessions of the bare loop that lose their worker at once: one kill takes more than a minute. */
+const bareSessions = 5;
 
 export const recovery: Measure = {
   name: 'recovery',
@@ -49,6 +54,30 @@ export const recovery: Measure = {
       log(`${i + 1}: ${Math.round(times.at(-1) ?? 0)} ms`);
     }
     await worker[Symbol.asyncDispose]();
+
+    const bareOptions = {
+      kind: 'bare',
+      address,
+      taskQueue: 'recovery-bare',
+      baseURL,
+      bundlePath: await bundleBareLoop(folder),
+    } as const;
+    const bareWorker = await startWorkerProcess(bareOptions);
+    const firstBare = model.requests.length;
+    const bareRuns = Array.from({ length: bareSessions }, () => {
+      const prompt = turnPrompt({ turns, bytes: resultBytes });
+      return client.temporal.workflow.execute('bareLoop', {
+        taskQueue: bareOptions.taskQueue,
+        workflowId: prompt.id,
+        args: [JSON.stringify(prompt)],
+      });
+    });
+    const lastBare = firstBare + bareSessions * (turns + 1);
+    await model.request(lastBare - 1);
+    await using _otherBare = await startWorkerProcess(bareOptions);
+    const bareKilledAt = bareWorker.kill();
+    await Promise.all(bareRuns);
+    const bareTimes = model.requests.slice(lastBare).map(({ at }) => at - bareKilledAt);
     await model.close({ expectFaults: true });
     return {
       measure: 'recovery',
@@ -61,6 +90,11 @@ export const recovery: Measure = {
           unit: 'ms',
           samples: times,
           bar: { of: 'median', atMost: 8_000 },
+        },
+        {
+          what: 'bare loop: SIGKILL → request from another worker',
+          unit: 'ms',
+          samples: bareTimes,
         },
       ],
     };

@@ -5,13 +5,22 @@ import { AgentClient } from '../src/client/index.js';
 import { bundleBareLoop } from './bare-bundle.js';
 import { startWorkerProcess } from './processes.js';
 import type { WorkerProcess } from './processes.js';
+import type { Row, Unit } from './report.js';
 import type { TurnPrompt } from './turn-script.js';
 
 export const sides = ['holdfast', 'bare'] as const;
 export type Side = (typeof sides)[number];
+export type EachSide<T> = { readonly [S in Side]: T };
+
+export const sideNames: EachSide<string> = { holdfast: 'Holdfast', bare: 'bare loop' };
+
+/** One after the other, so that neither disturbs the other. */
+export async function eachSide<T>(action: (side: Side) => Promise<T>): Promise<EachSide<T>> {
+  return { holdfast: await action('holdfast'), bare: await action('bare') };
+}
 
 export interface SideBySide extends AsyncDisposable {
-  readonly workers: { readonly [S in Side]: WorkerProcess };
+  readonly workers: EachSide<WorkerProcess>;
   readonly client: AgentClient;
   /** Starts a session and waits for its result. */
   runSession(side: Side, prompt: TurnPrompt): Promise<void>;
@@ -64,5 +73,32 @@ export async function startSideBySide({
       await client[Symbol.asyncDispose]();
       for (const side of sides) await workers[side][Symbol.asyncDispose]();
     },
+  };
+}
+
+/** A row for each side, of what was measured in pairs. */
+export function sideRows<T>(
+  what: string,
+  unit: Unit,
+  pairs: readonly EachSide<T>[],
+  figure: (measured: T) => number,
+): readonly Row[] {
+  return sides.map((side) => ({
+    what: `${what}, ${sideNames[side]}`,
+    unit,
+    samples: pairs.map((pair) => figure(pair[side])),
+  }));
+}
+
+/** Holdfast by the bare loop, pair by pair. */
+export function ratioRow<T>(
+  what: string,
+  pairs: readonly EachSide<T>[],
+  figure: (measured: T) => number,
+): Row {
+  return {
+    what: `${what}, ratio per pair`,
+    unit: '×',
+    samples: pairs.map(({ holdfast, bare }) => figure(holdfast) / figure(bare)),
   };
 }

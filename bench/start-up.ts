@@ -1,12 +1,13 @@
 // A worker's start and its memory: the bundle when it must be built, a process when it is cached, what it
-// holds when idle and after sessions have passed through it.
+// holds when idle and after sessions have passed through it. Beside it a worker of the bare loop.
 
 import { join } from 'node:path';
-import { AgentClient } from '../src/client/index.js';
 import { startScriptedModel } from '../src/testing/scripted-model.js';
 import { bundleWorkflows } from '../src/worker/bundle.js';
-import { residentMegabytes, startWorkerProcess } from './processes.js';
+import { residentMegabytes } from './processes.js';
 import type { Measure } from './report.js';
+import { eachSide, sideRows, startSideBySide } from './side-by-side.js';
+import type { EachSide } from './side-by-side.js';
 import { turnPrompt, turnReply } from './turn-script.js';
 
 const sessions = 50;
@@ -28,31 +29,29 @@ export const startUp: Measure = {
     const first = performance.now() - startedAt;
     log(`bundles: done, the shared one in ${Math.round(first)} ms`);
 
-    const starts: number[] = [];
-    const idle: number[] = [];
-    const used: number[] = [];
+    const fresh: EachSide<{ readonly startMs: number; readonly megabytes: number }>[] = [];
+    const used: EachSide<number>[] = [];
     for (let i = 0; i < samples; i++) {
-      const taskQueue = `start-up-${i}`;
-      await using worker = await startWorkerProcess({
-        kind: 'holdfast',
-        address,
-        taskQueue,
-        baseURL,
-        workspace: folder,
-      });
-      starts.push(worker.startMs);
-      idle.push(await residentMegabytes(worker.pid));
+      await using both = await startSideBySide({ address, baseURL, folder, name: `start-up-${i}` });
+      fresh.push(
+        await eachSide(async (side) => {
+          const { pid, startMs } = both.workers[side];
+          return { startMs, megabytes: await residentMegabytes(pid) };
+        }),
+      );
       if (i > 0) continue;
-      await using client = await AgentClient.connect({ address, taskQueue });
-      for (let done = 0; done < sessions; done += 10) {
-        const runs = Array.from({ length: 10 }, async () => {
-          const prompt = turnPrompt({ turns: 20, bytes: 4_096 });
-          await (await client.start(JSON.stringify(prompt))).result();
-        });
-        await Promise.all(runs);
-      }
-      used.push(await residentMegabytes(worker.pid));
-      log(`${sessions} sessions: done`);
+      used.push(
+        await eachSide(async (side) => {
+          for (let done = 0; done < sessions; done += 10) {
+            const runs = Array.from({ length: 10 }, () =>
+              both.runSession(side, turnPrompt({ turns: 20, bytes: 4_096 })),
+            );
+            await Promise.all(runs);
+          }
+          return residentMegabytes(both.workers[side].pid);
+        }),
+      );
+      log(`${sessions} sessions each: done`);
     }
     await model.close();
     return {
@@ -60,13 +59,14 @@ export const startUp: Measure = {
       conditions: 'TypeScript run by tsx, as in a checkout',
       rows: [
         { what: 'building the workflow bundle', unit: 'ms', samples: bundles },
-        { what: 'process start → polling, bundle cached', unit: 'ms', samples: starts },
-        { what: 'memory, idle', unit: 'MB', samples: idle },
-        {
-          what: `memory after ${sessions} sessions of 20 turns with 4 KB results, ten at a time`,
-          unit: 'MB',
-          samples: used,
-        },
+        ...sideRows('process start → polling, bundle there', 'ms', fresh, ({ startMs }) => startMs),
+        ...sideRows('memory, idle', 'MB', fresh, ({ megabytes }) => megabytes),
+        ...sideRows(
+          `memory after ${sessions} sessions of 20 turns with 4 KB results, ten at a time`,
+          'MB',
+          used,
+          (megabytes) => megabytes,
+        ),
       ],
     };
   },

@@ -4,8 +4,8 @@
 
 import { processorMs, residentMegabytes, startModelProcess } from './processes.js';
 import type { Measure, Row } from './report.js';
-import { sides, startSideBySide } from './side-by-side.js';
-import type { Side } from './side-by-side.js';
+import { eachSide, ratioRow, sideNames, sideRows, sides, startSideBySide } from './side-by-side.js';
+import type { EachSide, Side } from './side-by-side.js';
 import { turnPrompt } from './turn-script.js';
 
 const sessions = 100;
@@ -22,26 +22,22 @@ interface Round {
   readonly megabytes: number;
 }
 
-type Pair = { readonly [S in Side]: Round };
-
-const names = { holdfast: 'Holdfast', bare: 'bare loop' } as const;
-
 export const throughput: Measure = {
   name: 'throughput',
   what: `model calls per second with ${sessions} sessions at once, beside a bare loop`,
-  async run({ address, server, folder, samples = 5, log }) {
+  async run({ address, server, folder, samples = 4, log }) {
     await using model = await startModelProcess();
     const { baseURL } = model;
-    await using pair = await startSideBySide({ address, baseURL, folder, name: 'throughput' });
+    await using both = await startSideBySide({ address, baseURL, folder, name: 'throughput' });
 
     const runRound = async (side: Side): Promise<Round> => {
-      const { pid } = pair.workers[side];
+      const { pid } = both.workers[side];
       const used = async () => [await processorMs(pid), await processorMs(server.pid)] as const;
       const [workerBefore, serverBefore] = await used();
       const startedAt = performance.now();
       await Promise.all(
         Array.from({ length: sessions }, () =>
-          pair.runSession(side, turnPrompt({ turns, bytes: resultBytes })),
+          both.runSession(side, turnPrompt({ turns, bytes: resultBytes })),
         ),
       );
       const seconds = (performance.now() - startedAt) / 1000;
@@ -55,12 +51,13 @@ export const throughput: Measure = {
     };
 
     // The first sessions of a process pay for its warming up.
-    for (const side of sides) await runRound(side);
-    const pairs: Pair[] = [];
+    await eachSide(runRound);
+    const pairs: EachSide<Round>[] = [];
     for (let i = 0; i < samples; i++) {
-      const done = { holdfast: await runRound('holdfast'), bare: await runRound('bare') };
-      pairs.push(done);
-      log(`${i + 1}: ${sides.map((side) => `${names[side]} ${roundText(done[side])}`).join('; ')}`);
+      const pair = await eachSide(runRound);
+      pairs.push(pair);
+      const texts = sides.map((side) => `${sideNames[side]} ${roundText(pair[side])}`);
+      log(`${i + 1}: ${texts.join('; ')}`);
     }
     return {
       measure: 'throughput',
@@ -78,25 +75,17 @@ function roundText({ callsPerSecond, workerMs, serverMs }: Round): string {
   return `${callsPerSecond.toFixed(1)} calls/s (worker ${workerMs.toFixed(1)} ms, server ${serverMs.toFixed(1)} ms)`;
 }
 
-function rowsOf(pairs: readonly Pair[]): readonly Row[] {
-  const each = (what: string, unit: Row['unit'], figure: keyof Round): Row[] =>
-    sides.map((side) => ({
-      what: `${what}, ${names[side]}`,
-      unit,
-      samples: pairs.map((pair) => pair[side][figure]),
-    }));
-  const ratio = (what: string, figure: keyof Round): Row => ({
-    what: `${what}, ratio per pair`,
-    unit: '×',
-    samples: pairs.map(({ holdfast, bare }) => holdfast[figure] / bare[figure]),
-  });
+function rowsOf(pairs: readonly EachSide<Round>[]): readonly Row[] {
+  const calls = ({ callsPerSecond }: Round) => callsPerSecond;
+  const worker = ({ workerMs }: Round) => workerMs;
+  const server = ({ serverMs }: Round) => serverMs;
   return [
-    ...each('model calls', 'calls/s', 'callsPerSecond'),
-    { ...ratio('model calls', 'callsPerSecond'), bar: { of: 'median', atLeast: 0.9 } },
-    ...each('processor time of the worker', 'ms', 'workerMs'),
-    ratio('processor time of the worker', 'workerMs'),
-    ...each('processor time of the server', 'ms', 'serverMs'),
-    ratio('processor time of the server', 'serverMs'),
-    ...each('memory of the worker after a round', 'MB', 'megabytes'),
+    ...sideRows('model calls', 'calls/s', pairs, calls),
+    { ...ratioRow('model calls', pairs, calls), bar: { of: 'median', atLeast: 0.9 } },
+    ...sideRows('processor time of the worker', 'ms', pairs, worker),
+    ratioRow('processor time of the worker', pairs, worker),
+    ...sideRows('processor time of the server', 'ms', pairs, server),
+    ratioRow('processor time of the server', pairs, server),
+    ...sideRows('memory of the worker after a round', 'MB', pairs, ({ megabytes }) => megabytes),
   ];
 }
