@@ -36,7 +36,7 @@ export interface ToolBatchOutcome {
 type Results = Map<string, ToolResult>;
 
 /** Executes the batch, sequentially if configured so or if any called tool is `sequential`. */
-export async function runToolBatch(
+export function runToolBatch(
   batch: ToolBatch,
   mode: ToolExecutionMode,
   agent: LoopAgent,
@@ -48,11 +48,8 @@ export async function runToolBatch(
   const sequential =
     mode === 'sequential' ||
     agent.tools.some((tool) => called.has(tool.name) && tool.executionMode === 'sequential');
-  if (sequential) return runSequentially(calls, batch, agent, effects);
-
-  const results = await runInParallel(calls, batch, agent, effects);
-  const recorded = calls.map((call) => recordResult(call, resultOf(results, call), effects));
-  return summarize(calls, results, recorded);
+  const run = sequential ? runSequentially : runInParallel;
+  return run(calls, batch, agent, effects);
 }
 
 /**
@@ -109,7 +106,7 @@ async function runInParallel(
   batch: ToolBatch,
   agent: LoopAgent,
   effects: LoopEffects,
-): Promise<Results> {
+): Promise<ToolBatchOutcome> {
   const results: Results = new Map();
   const unsettled: Exclude<Preparation, { kind: 'settled' }>[] = [];
   for (const call of calls) {
@@ -139,7 +136,8 @@ async function runInParallel(
     const result = await executeCall(executable, agent, effects);
     endCall(executable.call, result, results, effects);
   });
-  return results;
+  const recorded = calls.map((call) => recordResult(call, resultOf(results, call), effects));
+  return summarize(calls, results, recorded);
 }
 
 /** Asks for all approvals at once; calls that need none pass through, and all do after an abort. */
