@@ -10,6 +10,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { createBuiltInTools } from '../activities/tools/index.js';
 import { AgentClient } from '../client/index.js';
 import { resolveConfig } from '../config/index.js';
+import { connectClient } from '../client/connection.js';
 import type { ResolvedConfig, UserConfig } from '../config/index.js';
 import { defaultTaskQueue, defaultWorkspaceName } from '../protocol/session.js';
 import { createAgentWorker } from '../worker/create-worker.js';
@@ -95,7 +96,10 @@ async function create(options: TestEnvironmentOptions, closing: Closing): Promis
   const config = await testConfig(options, { model, folder, environment });
   const server = await startTestServer(options);
   closing.add(() => server.teardown());
-  const { address, namespace = 'default', connection, nativeConnection } = server;
+  const { address, namespace = 'default', nativeConnection } = server;
+  // The SDK's own, closed while a result is awaited, would end the process from a timer.
+  const connection = await connectClient({ address, namespace, connectionOptions: { address } });
+  closing.add(() => connection.close());
   // A server that others use as well needs a queue of its own.
   const taskQueue = options.config?.taskQueue ?? `${defaultTaskQueue}-${crypto.randomUUID()}`;
   const worker = await createAgentWorker({

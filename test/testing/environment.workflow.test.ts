@@ -306,6 +306,19 @@ describe('createTestEnvironment', () => {
     expect(run.workflowId).not.toBe('');
   });
 
+  test('closed while a result is awaited, it ends that wait with an error, and nothing else', async () => {
+    const environment = await createTestEnvironment({ script: [reply.hang()] });
+    const run = await environment.client.start('Hi');
+    const result = run.result().then(
+      () => 'a result',
+      (error: unknown) => error,
+    );
+    await environment.model.request(0);
+    // An uncaught error of a timer would fail the file.
+    await environment.close();
+    expect(await result).toBeInstanceOf(Error);
+  });
+
   test('a config that is wrong is told, and starts nothing', async () => {
     await expect(
       createTestEnvironment({ address, config: { agents: { default: { tools: ['nothing'] } } } }),
