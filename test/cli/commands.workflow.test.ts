@@ -269,7 +269,7 @@ describe('commands that read', () => {
   });
 
   test('events --follow waits for the end and shows what streams meanwhile', async () => {
-    const script: Script = { turns: [[{ chunks: ['One ', 'two ', 'three'], everyMs: 500 }]] };
+    const script: Script = { turns: [[{ chunks: ['One ', 'two ', 'three'], everyMs: 2_000 }]] };
     await withWorker(script, async (taskQueue) => {
       const { workflowId } = await client.start('Count', { taskQueue });
       const { code, stdout } = await holdfast('events', workflowId, '--follow', '--json');
