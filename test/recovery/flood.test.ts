@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AgentRun } from '../../src/client/index.js';
 import { textOf } from '../../src/protocol/messages.js';
 import { reply } from '../../src/testing/scripted-model.js';
-import { messagesOf, violationsOf } from '../support/agent-world.js';
+import { eventsOf, messagesOf, violationsOf } from '../support/agent-world.js';
 import { createKillWorld } from '../support/worker-process-world.js';
 import type { KillWorld } from '../support/worker-process-world.js';
 
@@ -122,7 +122,10 @@ describe('a flood of signals', () => {
     expect(texts).toHaveLength(10_000);
     expect(texts.toSorted()).toEqual(['Go', ...notes(9_999)].toSorted());
     // The log keeps the last 20,000 events: the beginning of the run is not among them.
-    const violations = await violationsOf(world, session);
+    const violations = await violationsOf(world, session, {
+      events: await eventsOf(session),
+      messages: await messagesOf(session),
+    });
     expect(violations.filter((text) => !text.endsWith('no run is active'))).toEqual([]);
     // What the server takes beyond its limit.
     await session.cancel();

@@ -138,13 +138,20 @@ export async function messagesOf(run: Pick<AgentRun, 'messages'>): Promise<Messa
   return messages;
 }
 
-/** The breaches of the invariants by a session, replay of its history included. */
+/**
+ * The breaches of the invariants by a session, replay of its history included. Events and messages that are
+ * given are not read: of a log that keeps its end alone no whole record can be made.
+ */
 export async function violationsOf(
   world: Pick<AgentWorld, 'client'> & Partial<Pick<AgentWorld, 'bundlePath'>>,
   run: RecordedRun,
   expected: Partial<SessionRecord> = {},
 ): Promise<readonly string[]> {
-  const record = await recordSession(run);
+  const { events, messages } = expected;
+  const record =
+    events === undefined || messages === undefined
+      ? await recordSession(run)
+      : { events, messages };
   const history = await world.client.temporal.workflow.getHandle(run.workflowId).fetchHistory();
   await Worker.runReplayHistory(
     {
