@@ -36,12 +36,14 @@ export function prepareCall(
   if (mended.kind === 'settled') return mended;
   const args = structuredClone(mended.arguments) as { [key: string]: unknown };
   const schema = compileSchema(spec.parameters);
-  if (schema.kind === 'broken') {
-    return settled(
-      `The tool "${call.name}" cannot be called: its parameter schema is broken (${shown(schema.problem)}). Nothing was executed.`,
-    );
+  if (schema.kind === 'broken') return settled(brokenSchema(call.name, schema.problem));
+  let errors: readonly ErrorObject[];
+  try {
+    errors = mendArguments(args, schema.validate);
+  } catch (error) {
+    // References that go round in circles show only here.
+    return settled(brokenSchema(call.name, error instanceof Error ? error.message : String(error)));
   }
-  const errors = mendArguments(args, schema.validate);
   if (errors.length > 0) return settled(invalid(call.name, errors, mended.arguments));
   const same = toCanonicalJson(args) === toCanonicalJson(call.arguments);
   return same ? { kind: 'ready' } : { kind: 'ready', arguments: args as JsonObject };
@@ -77,6 +79,10 @@ function unknownTool(name: string, specs: readonly ToolSpec[]): string {
   const known = specs.map((spec) => spec.name).join(', ');
   const list = specs.length === 0 ? 'There are no tools.' : `Known tools: ${shown(known)}.`;
   return `There is no tool named "${shown(name)}". ${list}`;
+}
+
+function brokenSchema(name: string, problem: string): string {
+  return `The tool "${name}" cannot be called: its parameter schema is broken (${shown(problem)}). Nothing was executed.`;
 }
 
 function invalid(name: string, errors: readonly ErrorObject[], received: JsonObject): string {

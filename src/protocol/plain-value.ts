@@ -30,7 +30,8 @@ function toPlain(value: unknown, above: readonly object[]): JsonValue | undefine
     case 'boolean':
       return value;
     case 'number':
-      return Number.isFinite(value) ? value : null;
+      // JSON writes minus zero as zero.
+      return Number.isFinite(value) ? value + 0 : null;
     case 'bigint':
       return String(value);
     case 'object':

@@ -233,6 +233,22 @@ describe('prepareCall: schemas', () => {
     expect(prepare({ n: 'true' }, two)).toEqual({ kind: 'ready', arguments: { n: true } });
   });
 
+  test.each(drafts)('a schema that refers to itself is followed, in draft %s', (draft) => {
+    const tree = {
+      ...(draft !== undefined && { $schema: draft }),
+      properties: { name: { type: 'string' }, nodes: { type: 'array', items: { $ref: '#' } } },
+    };
+    for (const each of [tree, { ...tree, $id: 'https://example.com/tree' }]) {
+      expect(prepare({ name: 'a', nodes: [{ name: 'b', nodes: [] }] }, each).kind).toBe('ready');
+      expect(textOf(prepare({ nodes: [{ nodes: [{ name: 5 }] }] }, each))).toContain(
+        '/nodes/0/nodes/0/name must be string',
+      );
+    }
+    // What one schema refers to is not what another does.
+    const other = { ...tree, properties: { ...tree.properties, name: { type: 'number' } } };
+    expect(prepare({ nodes: [{ name: 5 }] }, other)).toEqual({ kind: 'ready' });
+  });
+
   test('unknown keywords and formats are let pass', () => {
     const odd = { properties: { u: { type: 'string', format: 'odd', 'x-note': 1 } } };
     expect(prepare({ u: 'a' }, odd)).toEqual({ kind: 'ready' });
@@ -300,6 +316,13 @@ describe('prepareCall: schemas', () => {
     { properties: { a: { $ref: 'https://example.com/elsewhere' } } },
     { $schema: 'https://json-schema.org/draft/2020-12/schema', items: [] },
     { $async: true },
+    { properties: { a: { $ref: '#/properties/a' } } },
+    { allOf: [{ $ref: '#' }] },
+    { $dynamicRef: '#' },
+    {
+      properties: { a: { $ref: '#/$defs/x' } },
+      $defs: { x: { anyOf: [{ $ref: '#/$defs/y' }] }, y: { anyOf: [{ $ref: '#/$defs/x' }] } },
+    },
   ])('a broken schema is a text, never a crash: %o', (broken) => {
     const outcome = prepare({ a: 'x' }, broken);
     expect(textOf(outcome)).toContain('"t" cannot be called: its parameter schema is broken (');

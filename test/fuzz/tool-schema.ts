@@ -16,7 +16,10 @@ export type Node =
   | { readonly kind: 'list'; readonly item: Node; readonly maxItems?: number }
   | { readonly kind: 'either'; readonly options: readonly Node[] }
   | { readonly kind: 'nullable'; readonly inner: Node }
-  | { readonly kind: 'shared'; readonly inner: Node; readonly name: string }
+  /** Written once, and referred to. */
+  | { readonly kind: 'shared'; readonly inner: Node }
+  /** A list of arguments of the same tool: a schema that refers to itself. */
+  | { readonly kind: 'self' }
   | ObjectNode;
 
 export interface ObjectNode {
@@ -81,7 +84,7 @@ const { node } = fc.letrec<{ node: Node; object: ObjectNode }>((tie) => ({
         maxLength: 4,
       })
       .map((values): Node => ({ kind: 'enum', values })),
-    fc.constant<Node>({ kind: 'null' }),
+    fc.constantFrom<Node>({ kind: 'null' }, { kind: 'self' }),
     fc
       .record({
         kind: fc.constant('list' as const),
@@ -93,9 +96,7 @@ const { node } = fc.letrec<{ node: Node; object: ObjectNode }>((tie) => ({
       .array(tie('node'), { minLength: 1, maxLength: 3 })
       .map((options): Node => ({ kind: 'either', options })),
     tie('node').map((inner): Node => ({ kind: 'nullable', inner })),
-    fc
-      .tuple(tie('node'), fc.nat(1_000))
-      .map(([inner, n]): Node => ({ kind: 'shared', inner, name: `shared${n}` })),
+    tie('node').map((inner): Node => ({ kind: 'shared', inner })),
     tie('object'),
   ),
   object: fc
@@ -155,7 +156,7 @@ const drafts: { readonly [draft in Dialect['draft']]: string | undefined } = {
 };
 
 export function toJsonSchema(root: ObjectNode, how: Dialect): JsonObject {
-  const shared: [string, JsonObject][] = [];
+  const shared: JsonObject[] = [];
   const definitions = how.draft === '2020-12' || how.draft === '2019-09' ? '$defs' : 'definitions';
   const write = (of: Node): JsonObject => {
     const schema = writeNode(of);
@@ -196,9 +197,12 @@ export function toJsonSchema(root: ObjectNode, how: Dialect): JsonObject {
         }
         return { anyOf: [inner, { type: 'null' }] };
       }
-      case 'shared':
-        if (!shared.some(([name]) => name === of.name)) shared.push([of.name, write(of.inner)]);
-        return { $ref: `#/${definitions}/${of.name}` };
+      case 'shared': {
+        const name = `shared${shared.push(write(of.inner))}`;
+        return { $ref: `#/${definitions}/${name}` };
+      }
+      case 'self':
+        return { type: 'array', items: { $ref: '#' } };
       case 'object':
         return {
           type: 'object',
@@ -213,12 +217,19 @@ export function toJsonSchema(root: ObjectNode, how: Dialect): JsonObject {
   return {
     ...($schema !== undefined && { $schema }),
     ...written,
-    ...(shared.length > 0 && { [definitions]: Object.fromEntries(shared) }),
+    ...(shared.length > 0 && {
+      [definitions]: Object.fromEntries(shared.map((each, index) => [`shared${index + 1}`, each])),
+    }),
   };
 }
 
 /** The same in zod; formats aside, which it knows more strictly. */
-export function toZod(of: Node): z.ZodType {
+export function toZod(root: ObjectNode): z.ZodType {
+  const whole: z.ZodType = toZodPart(root, () => whole);
+  return whole;
+}
+
+function toZodPart(of: Node, whole: () => z.ZodType): z.ZodType {
   switch (of.kind) {
     case 'string':
       return z.string().min(of.minLength ?? 0);
@@ -241,18 +252,20 @@ export function toZod(of: Node): z.ZodType {
         of.values.map((value) => z.literal(value as string | number | boolean | null)),
       );
     case 'list':
-      return z.array(toZod(of.item)).max(of.maxItems ?? 1_000);
+      return z.array(toZodPart(of.item, whole)).max(of.maxItems ?? 1_000);
     case 'either':
-      return z.union(of.options.map((option) => toZod(option)));
+      return z.union(of.options.map((option) => toZodPart(option, whole)));
     case 'nullable':
-      return toZod(of.inner).nullable();
+      return toZodPart(of.inner, whole).nullable();
     case 'shared':
-      return toZod(of.inner);
+      return toZodPart(of.inner, whole);
+    case 'self':
+      return z.array(z.lazy(whole));
     case 'object': {
       const shape = Object.fromEntries(
         of.fields.map(({ name, required, node: f }) => [
           name,
-          required ? toZod(f) : toZod(f).optional(),
+          required ? toZodPart(f, whole) : toZodPart(f, whole).optional(),
         ]),
       );
       return of.open === false ? z.strictObject(shape) : z.looseObject(shape);
@@ -260,8 +273,12 @@ export function toZod(of: Node): z.ZodType {
   }
 }
 
-/** A value that the node allows. */
-export function validValue(of: Node): fc.Arbitrary<JsonValue> {
+/** Arguments that the schema allows. */
+export function validObject(root: ObjectNode): fc.Arbitrary<JsonObject> {
+  return validFields(root, root, false);
+}
+
+function validValue(of: Node, root: ObjectNode, deep: boolean): fc.Arbitrary<JsonValue> {
   switch (of.kind) {
     case 'string':
       return anyText.map((text) =>
@@ -280,21 +297,27 @@ export function validValue(of: Node): fc.Arbitrary<JsonValue> {
     case 'enum':
       return fc.constantFrom(...of.values);
     case 'list':
-      return fc.array(validValue(of.item), { maxLength: Math.min(3, of.maxItems ?? 3) });
+      return fc.array(validValue(of.item, root, deep), {
+        maxLength: Math.min(3, of.maxItems ?? 3),
+      });
     case 'either':
-      return fc.oneof(...of.options.map((option) => validValue(option)));
+      return fc.oneof(...of.options.map((option) => validValue(option, root, deep)));
     case 'nullable':
-      return fc.oneof(fc.constant(null), validValue(of.inner));
+      return fc.oneof(fc.constant(null), validValue(of.inner, root, deep));
     case 'shared':
-      return validValue(of.inner);
+      return validValue(of.inner, root, deep);
     case 'object':
-      return validObject(of);
+      return validFields(of, root, deep);
+    case 'self':
+      return deep ? fc.constant([]) : fc.array(validFields(root, root, true), { maxLength: 2 });
   }
 }
 
-export function validObject(of: ObjectNode): fc.Arbitrary<JsonObject> {
+function validFields(of: ObjectNode, root: ObjectNode, deep: boolean): fc.Arbitrary<JsonObject> {
   const known = of.fields.map(({ name, required, node: f }) =>
-    (required ? validValue(f) : optional(validValue(f))).map((value) => [name, value] as const),
+    (required ? validValue(f, root, deep) : optional(validValue(f, root, deep))).map(
+      (value) => [name, value] as const,
+    ),
   );
   return fc
     .tuple(...known)
@@ -318,17 +341,18 @@ export function takesNull(of: Node): boolean {
     case 'integer':
     case 'boolean':
     case 'list':
+    case 'self':
     case 'object':
       return false;
   }
 }
 
 /** What a number or boolean may be written as by mistake, where the schema wants nothing else there. */
-export function carelessly(of: ObjectNode, args: JsonObject): JsonObject {
+export function carelessly(of: ObjectNode, args: JsonObject, root: ObjectNode = of): JsonObject {
   const entries = Object.entries(args).map(([name, value]) => {
     const field = of.fields.find((known) => known.name === name);
     if (field === undefined || value === undefined) return [name, value];
-    return [name, carelessValue(field.node, value)];
+    return [name, carelessValue(field.node, value, root)];
   });
   // Absent optional fields that models fill with null.
   const absent = of.fields.filter(
@@ -337,13 +361,16 @@ export function carelessly(of: ObjectNode, args: JsonObject): JsonObject {
   return Object.fromEntries([...entries, ...absent.map(({ name }) => [name, null])]);
 }
 
-function carelessValue(of: Node, value: JsonValue): JsonValue {
+function carelessValue(of: Node, value: JsonValue, root: ObjectNode): JsonValue {
   if (of.kind === 'number' || of.kind === 'integer' || of.kind === 'boolean') {
     return JSON.stringify(value);
   }
-  if (of.kind === 'shared') return carelessValue(of.inner, value);
+  if (of.kind === 'shared') return carelessValue(of.inner, value, root);
   if (of.kind === 'list') {
-    return (value as readonly JsonValue[]).map((item) => carelessValue(of.item, item));
+    return (value as readonly JsonValue[]).map((item) => carelessValue(of.item, item, root));
   }
-  return of.kind === 'object' ? carelessly(of, value as JsonObject) : value;
+  if (of.kind === 'self') {
+    return (value as readonly JsonObject[]).map((item) => carelessly(root, item, root));
+  }
+  return of.kind === 'object' ? carelessly(of, value as JsonObject, root) : value;
 }

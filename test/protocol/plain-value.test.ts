@@ -9,7 +9,9 @@ describe('plainValue', () => {
     ['a hole in a list', { list: listWithHole }, { list: [1, null, 2] }],
     ['undefined in a list', [undefined, () => 1], [null, null]],
     ['a list of nothing but holes', Array(2), [null, null]],
-  ])('%s is null, as JSON writes it', (_, value, plain) => {
+    ['minus zero', [-0], [0]],
+    ['NaN', [Number.NaN, Infinity], [null, null]],
+  ])('%s is what JSON writes for it', (_, value, plain) => {
     expect(plainValue(value)).toStrictEqual(plain);
   });
 });

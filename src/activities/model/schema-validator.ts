@@ -28,8 +28,8 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
   return compiled;
 }
 
-// Unknown keywords and formats are let pass, patterns need not be Unicode ones, ids may repeat. What every
-// object inherits is no argument: a parameter may be called `constructor`.
+// Unknown keywords and formats are let pass, patterns need not be Unicode ones. What every object inherits is
+// no argument: a parameter may be called `constructor`.
 const options: Options = {
   strict: false,
   ownProperties: true,
@@ -37,7 +37,6 @@ const options: Options = {
   verbose: true,
   validateFormats: false,
   unicodeRegExp: false,
-  addUsedSchema: false,
   logger: false,
 };
 
