@@ -8,6 +8,7 @@ import { Context } from '@temporalio/activity';
 import type { CallToolInput, ToolResult } from '../protocol/activities.js';
 import { isJsonObject } from '../protocol/json.js';
 import type { JsonObject } from '../protocol/json.js';
+import type { LiveView } from '../protocol/live-views.js';
 import { defaultWorkspaceName } from '../protocol/session.js';
 import { toToolResultMessage } from '../protocol/tool-result-message.js';
 import { plainValue } from '../protocol/plain-value.js';
@@ -15,13 +16,17 @@ import { ending, interruptedFailure, notRunAgainFailure } from './cancellation.j
 import type { ConversationSource } from './conversation.js';
 import type { ToolDefinition, WorkerConfig, Workspace } from './definitions.js';
 import { startHeartbeat } from './heartbeat.js';
+import type { Heartbeat } from './heartbeat.js';
 import { toRedactedFailure } from './secrets.js';
 import type { Redactor } from './secrets.js';
+import { confirmAttempt, suspensionWatch } from './suspension.js';
 import { executeTool } from './tools/execute-tool.js';
 import { keepFullText } from './tools/output-file.js';
 import { boundResult } from './tools/result-bounds.js';
 import { toolEnvironment } from './tools/tool-environment.js';
 import { textResult } from './tools/tool-output.js';
+
+const notExecutedText = 'Aborted. This call was not executed.';
 
 export interface CallToolDependencies {
   readonly config: WorkerConfig;
@@ -33,11 +38,13 @@ export interface CallToolDependencies {
 }
 
 export function createCallTool(dependencies: CallToolDependencies) {
+  const suspension = suspensionWatch();
   return async function callTool(input: CallToolInput): Promise<ToolResult> {
     using heartbeat = startHeartbeat();
     try {
       const source = dependencies.conversation();
-      const result = await runCall(input, dependencies, source, heartbeat);
+      const isDoubtful = suspension.isDoubtful();
+      const result = await runCall(input, dependencies, source, { heartbeat, isDoubtful });
       source.remember(toToolResultMessage(input, result));
       // The hook that follows refers to it by digest.
       if (hasAfterToolCall(input, dependencies.config)) source.rememberValue(plainValue(result));
@@ -52,22 +59,32 @@ async function runCall(
   input: CallToolInput,
   { config, redactor, environment }: CallToolDependencies,
   source: ConversationSource,
-  heartbeat: ReturnType<typeof startHeartbeat>,
+  { heartbeat, isDoubtful }: { readonly heartbeat: Heartbeat; readonly isDoubtful: boolean },
 ): Promise<ToolResult> {
   const lookup = lookUp(input, config);
   if (lookup.kind === 'refused') return textResult(redactor.redact(lookup.text), true);
   const { tool, workspace } = lookup;
 
   const args = await loadArguments(input, source);
-  if (args === 'aborted') return textResult('Aborted. This call was not executed.', true);
+  if (args === 'aborted') return textResult(notExecutedText, true);
 
-  const { attempt } = Context.current().info;
+  const context = Context.current();
+  const { attempt } = context.info;
   // The policy gives such a call one attempt, but an activity that is paused and unpaused gets another.
   if (attempt > 1 && !input.retryable) throw notRunAgainFailure();
   const { toolCallId, toolName } = input;
   // Every heartbeat says that the call has begun, also to a workflow that would offer it to another worker.
-  const nothingYet = { offset: 0, tail: '' };
-  heartbeat.show({ kind: 'tool', toolCallId, toolName, attempt, output: nothingYet });
+  const begun: LiveView = {
+    kind: 'tool',
+    toolCallId,
+    toolName,
+    attempt,
+    output: { offset: 0, tail: '' },
+  };
+  heartbeat.show(begun);
+  await confirmAttempt(context, () => heartbeat.flush(begun), { isDoubtful });
+  if (ending(context) === 'abort') return textResult(notExecutedText, true);
+  if (ending(context) === 'interrupted') throw interruptedFailure();
   const result = await executeTool({
     tool,
     args,

@@ -119,6 +119,30 @@ describe('a workspace that', () => {
     expect(await violationsOf(world, run, { inputs })).toEqual([]);
   });
 
+  test('has a worker that was stopped when a call came: the outcome is unknown, and it is not begun when the worker wakes', async () => {
+    world.model.add(
+      reply.toolCalls([bash('echo before >> log')]),
+      reply.text('Done.'),
+      reply.toolCalls([bash('echo late >> log')]),
+      reply.text('I see.'),
+      reply.toolCalls([bash('echo after >> log')]),
+      reply.text('Done.'),
+    );
+    const { pid } = await serve('asleep');
+    // Now it surely polls.
+    await (await startIn('asleep')).result();
+    process.kill(pid, 'SIGSTOP');
+    const run = await startIn('asleep');
+    await run.result();
+    expect((await resultsOf(run))[0]?.text).toMatch(/^The outcome of this call is unknown/);
+    process.kill(pid, 'SIGCONT');
+    // What waited for the worker to wake begins before what comes later.
+    const next = await startIn('asleep');
+    await next.result();
+    expect(await fileOf('asleep', 'log')).toBe('before\nafter\n');
+    expect(await violationsOf(world, run, { inputs })).toEqual([]);
+  });
+
   test('disappears with its worker during a read: the session says that it waits, and goes on when the worker is back', async () => {
     world.model.add(
       reply.toolCalls([{ name: 'write', arguments: { path: 'a.txt', content: 'kept' } }]),
