@@ -1,6 +1,7 @@
 // Gathers what the demo checks at its end, from the server, the files and the processes.
 
 import type { WorkflowHandle } from '@temporalio/client';
+import { WorkerUnreachable } from '../client/index.js';
 import type { AgentClient, AgentRun, FollowedEvent } from '../client/index.js';
 import type { ScriptedModel } from '../testing/scripted-model.js';
 import type { DemoFacts } from './checks.js';
@@ -9,6 +10,9 @@ import { lookAtProject } from './sample-project.js';
 import type { Screen } from './screen.js';
 import { prompt, scriptedAnswers, steered } from './script.js';
 import { isProcessAlive } from './worker-process.js';
+
+/** How often a worker that does not answer is asked. */
+const patience = 6;
 
 /** The workers that were killed; a person steered after the first. */
 export type Kills = Pick<DemoFacts, 'modelKill'> & {
@@ -39,8 +43,8 @@ export async function gatherFacts(sources: FactSources): Promise<DemoFacts> {
   const { modelKill, toolKill } = kills;
   const handle: WorkflowHandle = client.temporal.workflow.getHandle(run.workflowId);
   const [events, messages, history, description, project] = await Promise.all([
-    collected(run.loggedEvents()),
-    collected(run.messages()),
+    collected(() => run.loggedEvents()),
+    collected(() => run.messages()),
     handle.fetchHistory(),
     handle.describe(),
     lookAtProject(setting.workspace),
@@ -74,8 +78,15 @@ export function announcement(
   return match === null ? undefined : { toolCallId: event.toolCallId, pid: Number(match[1]) };
 }
 
-async function collected<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
+/** All of them. The worker that was just started may take a busy machine a while to answer. */
+async function collected<T>(read: () => AsyncIterable<T>): Promise<readonly T[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const list: T[] = [];
+      for await (const item of read()) list.push(item);
+      return list;
+    } catch (error) {
+      if (!(error instanceof WorkerUnreachable) || tries === patience) throw error;
+    }
+  }
 }

@@ -33,10 +33,11 @@ test('tool results of 1.5 MB end a session with limit_reached at 40 MB of histor
   expect(historySize).toBeLessThan(50_000_000);
   expect(await session.result()).toMatchObject({ runs: 1, undelivered: [] });
   expect(world.model.requests.length).toBeGreaterThan(20);
-  // A closed workflow is replayed for every page; the last one is enough.
-  const { transcriptLength } = await session.state();
+  // A closed workflow is replayed for every page, which takes a busy machine longer than a client waits.
+  const patient = { timeout: 120_000, interval: 500 };
+  const { transcriptLength } = await vi.waitFor(() => session.state(), patient);
   expect(transcriptLength).toBe(1 + 2 * world.model.requests.length);
-  const events = await eventsOf(session);
+  const events = await vi.waitFor(() => eventsOf(session), patient);
   expect(events.slice(-3)).toMatchObject([
     { type: 'limit_reached', limit: 'historyBytes', value: mayGrowTo },
     { type: 'agent_end', messages: { from: 0, to: transcriptLength } },

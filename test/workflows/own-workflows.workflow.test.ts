@@ -391,7 +391,8 @@ describe('addressing', () => {
     await using world = await ownWorld({ script: () => callWork() });
     const id = await start(world, 'pair');
     const reviewer = agentOf(world, id, 'reviewer');
-    await untilWorking(reviewer);
+    const writer = agentOf(world, id, 'writer');
+    for (const agent of [writer, reviewer]) await untilWorking(agent);
     const holdfast = async (command: string, ...args: readonly string[]) => {
       let written = '';
       const terminal = { ...createTerminal(), write: (text: string) => (written += text) };
@@ -406,7 +407,7 @@ describe('addressing', () => {
     expect(await holdfast('abort', '--reason', 'enough')).toBe('{"outcome":"accepted"}\n');
     await untilIdle(reviewer, 1);
     expect(await holdfast('events')).toMatch(/"type":"agent_end".*"reason":"enough"/);
-    expect(await isWorking(agentOf(world, id, 'writer'))).toBe(true);
+    await untilWorking(writer);
     await reviewer.cancel();
     await expect(resultOf(world, id)).rejects.toMatchObject({ kind: 'canceled' });
   });

@@ -84,11 +84,12 @@ async function run(
       terminal.note(hint(prompt === undefined ? 'prompt' : 'events', workflowId));
       return exitCodes.answered;
     }
+    const lifetime = flags.session === true ? 'session' : 'run';
+    // Before the id is told: whoever reads it may press Ctrl-C.
+    using _ = abortOnInterrupt(agentRun, lifetime, terminal);
     terminal.note(
       terminal.noteColours.dim(`${workflowId} · ${commandName()} steer ${workflowId} "…"`),
     );
-    const lifetime = flags.session === true ? 'session' : 'run';
-    using _ = abortOnInterrupt(agentRun, lifetime, terminal);
     const exitCode = await followRun(agentRun, terminal, {
       json: flags.json === true,
       untilAgentEnd: lifetime === 'session',
