@@ -10,7 +10,7 @@ import { otherWorkers } from './other-workers.js';
 import { createServingWorker, runUntilSignal } from './serving.js';
 import type { Terminal } from './terminal.js';
 import { toShellWord } from './text.js';
-import { describeConfig, serveWorker } from './worker.js';
+import { describeConfig, queuesText, serveWorker } from './worker.js';
 
 export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<void> {
   if ((flags.address ?? configuredAddress()) !== undefined) {
@@ -34,11 +34,10 @@ export async function serveDev(flags: DevFlags, terminal: Terminal): Promise<voi
     });
     const { worker, connection, namespace } = serving;
     const others = await otherWorkers(connection, namespace, taskQueue);
-    const what = worker.taskQueues.length === 1 ? 'task queue' : 'task queues';
     await runUntilSignal(serving, terminal, {
       announce() {
         terminal.note(`Web UI: ${terminal.noteColours.bold(uiAddress)}`);
-        terminal.note(`Worker: ${what} ${worker.taskQueues.join(', ')} (process ${process.pid})`);
+        terminal.note(`Worker: ${queuesText(worker)} (process ${process.pid})`);
         if (others.length > 0) {
           terminal.note(terminal.noteColours.yellow(sharedQueue(taskQueue, others)));
         }

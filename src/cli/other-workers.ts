@@ -3,6 +3,7 @@
 
 import { hostname } from 'node:os';
 import type { NativeConnection } from '@temporalio/worker';
+import { isAlive } from '../dev-server/server-process.js';
 
 /** TASK_QUEUE_TYPE_WORKFLOW of Temporal's API. */
 const workflowQueue = 1;
@@ -40,12 +41,5 @@ function isEnded(identity: string): boolean {
   const [, id, host] = /^(\d+)@(.+)$/.exec(identity) ?? [];
   if (id === undefined || host !== hostname()) return false;
   const pid = Number(id);
-  if (pid === process.pid) return true;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    // Of another user: it is there.
-    return (error as NodeJS.ErrnoException).code !== 'EPERM';
-  }
+  return pid === process.pid || !isAlive(pid);
 }

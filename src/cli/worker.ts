@@ -27,15 +27,18 @@ export async function serveWorker(
     servesMainQueue,
   });
   const { namespace, worker } = serving;
-  const queues = worker.taskQueues.join(', ');
-  const what = worker.taskQueues.length === 1 ? 'task queue' : 'task queues';
   await runUntilSignal(serving, terminal, {
     announce() {
-      terminal.note(`Worker on ${serving.address}, namespace ${namespace}, ${what} ${queues}.`);
+      terminal.note(`Worker on ${serving.address}, namespace ${namespace}, ${queuesText(worker)}.`);
       describeConfig(loaded, taskQueue, worker, terminal);
     },
     healthFile: flags.healthFile,
   });
+}
+
+/** `task queue a`, `task queues a, b`. */
+export function queuesText({ taskQueues }: AgentWorker): string {
+  return `${taskQueues.length === 1 ? 'task queue' : 'task queues'} ${taskQueues.join(', ')}`;
 }
 
 /** Which config holds, what it leaves to other workers, and which keys it misses. */
